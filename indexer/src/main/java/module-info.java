@@ -1,0 +1,10 @@
+/** What each worker holds in its KV cache. */
+@org.jspecify.annotations.NullMarked
+module dev.tandemkv.indexer {
+    requires transitive dev.tandemkv.catalog;
+    requires static transitive org.jspecify;
+    requires org.slf4j;
+
+    exports dev.tandemkv.indexer;
+    exports dev.tandemkv.indexer.event;
+}
