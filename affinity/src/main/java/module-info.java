@@ -1,0 +1,8 @@
+/** Which worker a session sticks to. */
+@org.jspecify.annotations.NullMarked
+module dev.tandemkv.affinity {
+    requires transitive dev.tandemkv.catalog;
+    requires static transitive org.jspecify;
+
+    exports dev.tandemkv.affinity;
+}
