@@ -1,0 +1,11 @@
+/** Which worker serves a request, and what is booked on it. */
+@org.jspecify.annotations.NullMarked
+module dev.tandemkv.selection {
+    requires transitive dev.tandemkv.affinity;
+    requires transitive dev.tandemkv.catalog;
+    requires transitive dev.tandemkv.indexer;
+    requires static transitive org.jspecify;
+    requires org.slf4j;
+
+    exports dev.tandemkv.selection;
+}
