@@ -3,8 +3,10 @@
 module dev.tandemkv.indexer {
     requires transitive dev.tandemkv.catalog;
     requires static transitive org.jspecify;
+    requires com.fasterxml.jackson.databind;
     requires org.slf4j;
 
     exports dev.tandemkv.indexer;
     exports dev.tandemkv.indexer.event;
+    exports dev.tandemkv.indexer.hash;
 }
