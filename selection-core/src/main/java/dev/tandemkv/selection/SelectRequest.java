@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param pinnedWorker the only rank allowed; never reroutes
  * @param pinOrigin who pinned: a pin of the router's own leaves session handling as without a pin
  * @param allowedWorkerIds worker ids to choose from, or {@code null} for all; empty allows none
+ * @param excludedWorkerIds worker ids not to choose, whatever the other fields allow: those that failed this request before
  * @param constraints required and preferred taints
  * @param mode what a plain selection does
  * @param queueing whether the request may wait
@@ -46,6 +47,7 @@ public record SelectRequest(
         @Nullable WorkerRank pinnedWorker,
         PinOrigin pinOrigin,
         @Nullable Set<Long> allowedWorkerIds,
+        Set<Long> excludedWorkerIds,
         RoutingConstraints constraints,
         Mode mode,
         Queueing queueing,
@@ -102,6 +104,7 @@ public record SelectRequest(
             throw new BadRequestException("priority_jump", priorityJump, "a finite number");
         }
         allowedWorkerIds = allowedWorkerIds == null ? null : Set.copyOf(allowedWorkerIds);
+        excludedWorkerIds = Set.copyOf(excludedWorkerIds);
     }
 
     public static Builder builder(Prompt prompt) {
@@ -126,6 +129,7 @@ public record SelectRequest(
         private @Nullable WorkerRank pinnedWorker;
         private PinOrigin pinOrigin = PinOrigin.CLIENT;
         private @Nullable Set<Long> allowedWorkerIds;
+        private Set<Long> excludedWorkerIds = Set.of();
         private RoutingConstraints constraints = RoutingConstraints.NONE;
         private Mode mode = Mode.QUEUED;
         private Queueing queueing = Queueing.ALLOWED;
@@ -151,6 +155,7 @@ public record SelectRequest(
             pinnedWorker = r.pinnedWorker;
             pinOrigin = r.pinOrigin;
             allowedWorkerIds = r.allowedWorkerIds;
+            excludedWorkerIds = r.excludedWorkerIds;
             constraints = r.constraints;
             mode = r.mode;
             queueing = r.queueing;
@@ -234,6 +239,12 @@ public record SelectRequest(
         }
 
         /** Default: none. */
+        public Builder excludedWorkerIds(Set<Long> excludedWorkerIds) {
+            this.excludedWorkerIds = excludedWorkerIds;
+            return this;
+        }
+
+        /** Default: none. */
         public Builder constraints(RoutingConstraints constraints) {
             this.constraints = constraints;
             return this;
@@ -290,6 +301,7 @@ public record SelectRequest(
                     pinnedWorker,
                     pinOrigin,
                     allowedWorkerIds,
+                    excludedWorkerIds,
                     constraints,
                     mode,
                     queueing,

@@ -37,6 +37,14 @@ public interface SelectionPool {
     /** Ends the prefill load of a booking. Idempotent. */
     CompletionStage<Void> prefillComplete(Booking booking);
 
+    /**
+     * Charges the prefill of a booking that was made without it, because its worker will prefill after all. A pool that cannot change a
+     * booking in place answers {@link ChargeOutcome#UNSUPPORTED} and changes nothing; that is the default.
+     */
+    default CompletionStage<ChargeOutcome> chargePrefill(Booking booking) {
+        return CompletableFuture.completedStage(ChargeOutcome.UNSUPPORTED);
+    }
+
     /** Renews the lease of a booking that the pool owns by id; does nothing where a handle owns it. */
     CompletionStage<Void> touch(Booking booking);
 
