@@ -5,6 +5,7 @@ module dev.tandemkv.indexer {
     requires static transitive org.jspecify;
     requires com.fasterxml.jackson.databind;
     requires org.slf4j;
+    requires org.jctools.core;
 
     exports dev.tandemkv.indexer;
     exports dev.tandemkv.indexer.event;

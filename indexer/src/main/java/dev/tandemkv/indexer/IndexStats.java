@@ -1,0 +1,57 @@
+package dev.tandemkv.indexer;
+
+import dev.tandemkv.catalog.WorkerRank;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Counters and sizes of one index at one moment between two events. Counters grow from the index's birth and survive the ranks they came from.
+ *
+ * @param blocksByRank device blocks held, per rank that holds any
+ * @param distinctBlocks device blocks in the tree, whoever holds them; those that only lead to a held or remembered one included
+ * @param runs stretches of equal holders the tree consists of
+ * @param bytes everything the index allocated, to the byte of its arrays
+ * @param events number of events by kind and outcome
+ * @param duplicateStores stores of which everything was held before
+ * @param orphanEvents stores refused because their parent is not held
+ * @param orphanBlocks blocks named by those
+ * @param healed stores that proved their parent held
+ * @param extConflicts memberships taken under another external hash than the first one of that place
+ * @param moves external hashes of a rank that were stored at another place
+ * @param readerRetries lookups that raced with a change and walked again
+ * @param queueDepth events waiting now
+ * @param queueHighWater most events that ever waited
+ */
+public record IndexStats(
+        Map<WorkerRank, Long> blocksByRank,
+        long distinctBlocks,
+        long runs,
+        long bytes,
+        Map<EventKind, Map<EventOutcome, Long>> events,
+        long duplicateStores,
+        long orphanEvents,
+        long orphanBlocks,
+        long healed,
+        long extConflicts,
+        long moves,
+        long readerRetries,
+        int queueDepth,
+        int queueHighWater) {
+
+    /** The kinds of event, as metrics name them. */
+    public enum EventKind {
+        STORED,
+        REMOVED,
+        CLEARED
+    }
+
+    public IndexStats {
+        blocksByRank = Map.copyOf(blocksByRank);
+        Objects.requireNonNull(events, "events");
+    }
+
+    /** How many events of a kind ended with an outcome. */
+    public long events(EventKind kind, EventOutcome outcome) {
+        return events.getOrDefault(kind, Map.of()).getOrDefault(outcome, 0L);
+    }
+}

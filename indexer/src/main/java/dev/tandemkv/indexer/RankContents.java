@@ -1,0 +1,57 @@
+package dev.tandemkv.indexer;
+
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.indexer.event.KvEvent;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * All that the index holds of one rank, as a recipe: {@code PrefixIndex.restore} into an empty rank gives the same scores, sizes, copies and
+ * memory. The lists are immutable; the arrays are the caller's and are never written again.
+ *
+ * @param rank whose contents
+ * @param traits of its source
+ * @param stores device chains under the rank's own external hashes, every parent before its children. They include the blocks that the rank
+ *     lacks but that lead to one it holds
+ * @param lacking external hashes of those blocks that are not held, to be removed after the stores. The last {@code remembered} of them are
+ *     remembered, oldest first
+ * @param remembered how many of {@code lacking} are in the rank's memory of blocks dropped while their count may have been short
+ * @param counted external hashes of held blocks with more than one copy, or whose count may be short
+ * @param copies one count per {@code counted}, at least 1; negative (the complement of the count) where it may be short
+ * @param lowerTiers single-block stores of the lower tiers, each with its tier and ownership
+ */
+public record RankContents(
+        WorkerRank rank,
+        SourceTraits traits,
+        List<KvEvent.Stored> stores,
+        long[] lacking,
+        int remembered,
+        long[] counted,
+        int[] copies,
+        List<KvEvent.Stored> lowerTiers) {
+
+    public RankContents {
+        Objects.requireNonNull(rank, "rank");
+        Objects.requireNonNull(traits, "traits");
+        stores = List.copyOf(stores);
+        lowerTiers = List.copyOf(lowerTiers);
+        if (remembered < 0 || remembered > lacking.length) {
+            throw new IllegalArgumentException(
+                    "remembered: " + remembered + " (expected: 0 to " + lacking.length + ", the lacking blocks)");
+        }
+        if (counted.length != copies.length) {
+            throw new IllegalArgumentException(
+                    "copies: " + copies.length + " (expected: " + counted.length + ", one per counted hash)");
+        }
+    }
+
+    /** Number of copies of the i-th counted block. */
+    public int copiesAt(int i) {
+        return copies[i] < 0 ? ~copies[i] : copies[i];
+    }
+
+    /** Whether the count of the i-th counted block may be short. */
+    public boolean mayBeShortAt(int i) {
+        return copies[i] < 0;
+    }
+}

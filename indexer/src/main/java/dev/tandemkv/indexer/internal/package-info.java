@@ -1,0 +1,2 @@
+/** The prefix index itself; not exported. */
+package dev.tandemkv.indexer.internal;
