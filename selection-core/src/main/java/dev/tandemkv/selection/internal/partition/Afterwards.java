@@ -1,0 +1,63 @@
+package dev.tandemkv.selection.internal.partition;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs what must not run inside a partition step: completions of stages, observers, releases of session leases. With a host's executor it
+ * hands them over; else they run on the thread that left the step.
+ *
+ * <p>On a caller's thread, what a completion causes (it frees a booking, that admits a waiter, whose completion frees another ...) runs
+ * after it and not inside it, so that a long queue needs no deep stack.
+ */
+public final class Afterwards {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Afterwards.class);
+
+    private final @Nullable Executor executor;
+    /** What is still to run on this thread; absent while nothing runs. Confined to its thread. */
+    private final ThreadLocal<@Nullable Queue<Runnable>> running = new ThreadLocal<>();
+
+    /** @param executor where completions run, or {@code null} for the thread at hand */
+    public Afterwards(@Nullable Executor executor) {
+        this.executor = executor;
+    }
+
+    public void run(Queue<Runnable> completions) {
+        if (executor != null) {
+            completions.forEach(executor::execute);
+            return;
+        }
+        Queue<Runnable> outer = running.get();
+        if (outer != null) {
+            outer.addAll(completions);
+            return;
+        }
+        running.set(completions);
+        try {
+            for (Runnable next = completions.poll(); next != null; next = completions.poll()) {
+                runOne(next);
+            }
+        } finally {
+            running.remove();
+        }
+    }
+
+    public void run(Runnable completion) {
+        Queue<Runnable> one = new ArrayDeque<>();
+        one.add(completion);
+        run(one);
+    }
+
+    private static void runOne(Runnable completion) {
+        try {
+            completion.run();
+        } catch (RuntimeException e) {
+            LOG.warn("a completion failed", e);
+        }
+    }
+}
