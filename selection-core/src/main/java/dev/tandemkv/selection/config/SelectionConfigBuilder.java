@@ -25,7 +25,7 @@ public final class SelectionConfigBuilder {
     private @Nullable String trackingHashKeyId;
     private TrackingConfig.PrefillLoadModel prefillLoadModel = TrackingConfig.PrefillLoadModel.NONE;
     private boolean useKvEvents = true;
-    private Duration approximateTtl = Duration.ofSeconds(120);
+    private Duration approximateTtl = Duration.ofMinutes(2);
     private IndexConfig.ApproximateCachePolicy approximateCachePolicy = IndexConfig.ApproximateCachePolicy.TTL;
     private @Nullable Duration predictedTtl;
     private int eventThreads = 4;
@@ -51,12 +51,12 @@ public final class SelectionConfigBuilder {
     private AffinityConfig.PinPolicy sessionPinPolicy = AffinityConfig.PinPolicy.VALIDATE;
     private AffinityConfig.Overloaded sessionOverloaded = AffinityConfig.Overloaded.WAIT;
     private AffinityConfig.Rebind sessionRebind = AffinityConfig.Rebind.ON_FIRST_TOKEN;
-    private Duration bookingLease = Duration.ofSeconds(300);
-    private Duration replicaOrphanTimeout = Duration.ofSeconds(300);
-    private Duration selectionCacheTtl = Duration.ofSeconds(120);
+    private Duration bookingLease = Duration.ofMinutes(5);
+    private Duration replicaOrphanTimeout = Duration.ofMinutes(5);
+    private Duration selectionCacheTtl = Duration.ofMinutes(2);
     private int selectionCacheMaxEntries = 4_096;
     private long selectionCacheMaxBytes = 256L << 20;
-    private Duration tombstoneTtl = Duration.ofSeconds(60);
+    private Duration tombstoneTtl = Duration.ofMinutes(1);
     private int tombstonesMax = 65_536;
     private Duration leakSweepInterval = Duration.ofSeconds(30);
     private WorkerSelection workerSelection = WorkerSelection.BUILT_IN;

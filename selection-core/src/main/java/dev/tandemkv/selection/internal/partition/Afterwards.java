@@ -1,7 +1,9 @@
 package dev.tandemkv.selection.internal.partition;
 
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,8 +21,8 @@ public final class Afterwards {
     private static final Logger LOG = LoggerFactory.getLogger(Afterwards.class);
 
     private final @Nullable Executor executor;
-    /** What is still to run on this thread; absent while nothing runs. Confined to its thread. */
-    private final ThreadLocal<@Nullable Queue<Runnable>> running = new ThreadLocal<>();
+    /** What is still to run on each thread that runs something; a queue is touched by its thread only. */
+    private final Map<Thread, Queue<Runnable>> running = new ConcurrentHashMap<>();
 
     /** @param executor where completions run, or {@code null} for the thread at hand */
     public Afterwards(@Nullable Executor executor) {
@@ -32,18 +34,18 @@ public final class Afterwards {
             completions.forEach(executor::execute);
             return;
         }
-        Queue<Runnable> outer = running.get();
+        Thread here = Thread.currentThread();
+        Queue<Runnable> outer = running.putIfAbsent(here, completions);
         if (outer != null) {
             outer.addAll(completions);
             return;
         }
-        running.set(completions);
         try {
             for (Runnable next = completions.poll(); next != null; next = completions.poll()) {
                 runOne(next);
             }
         } finally {
-            running.remove();
+            running.remove(here);
         }
     }
 
