@@ -18,20 +18,24 @@ final class FieldReader {
         this.limits = in.limits();
     }
 
-    @Nullable String textOrNil(String field) throws IOException {
+    @Nullable
+    String textOrNil(String field) throws IOException {
         return in.at(field).takeNil() ? null : in.text();
     }
 
-    @Nullable Long unsignedOrNil(String field) throws IOException {
+    @Nullable
+    Long unsignedOrNil(String field) throws IOException {
         return in.at(field).takeNil() ? null : (Long) in.unsigned(Long.MAX_VALUE);
     }
 
-    @Nullable Integer smallOrNil(String field) throws IOException {
+    @Nullable
+    Integer smallOrNil(String field) throws IOException {
         return in.at(field).takeNil() ? null : (Integer) (int) in.unsigned(Integer.MAX_VALUE);
     }
 
     /** The deprecated adapter number: nobody reads it, so another type is no reason to refuse the event. */
-    @Nullable Long loraId() throws IOException {
+    @Nullable
+    Long loraId() throws IOException {
         if (in.at("lora_id").type() == ValueType.INTEGER) {
             return in.integerBits();
         }
@@ -57,7 +61,8 @@ final class FieldReader {
         return WireHashes.adopt(values, digests);
     }
 
-    @Nullable WireHashes parent() throws IOException {
+    @Nullable
+    WireHashes parent() throws IOException {
         if (in.at("parent_block_hash").takeNil()) {
             return null;
         }
@@ -113,7 +118,8 @@ final class FieldReader {
         return in.at("block_size").unsigned(0xffff_ffffL);
     }
 
-    @Nullable List<List<Integer>> lookahead() throws IOException {
+    @Nullable
+    List<List<Integer>> lookahead() throws IOException {
         if (in.at("lookahead_token_ids").takeNil()) {
             return null;
         }
@@ -144,7 +150,8 @@ final class FieldReader {
     }
 
     /** The metadata map of SGLang 0.5.18 and 0.5.19: only its salt matters. */
-    @Nullable String saltOfMetadata() throws IOException {
+    @Nullable
+    String saltOfMetadata() throws IOException {
         String salt = null;
         int pairs = in.at("metadata").mapHeader();
         for (int i = 0; i < pairs; i++) {
@@ -158,7 +165,9 @@ final class FieldReader {
     }
 
     /** What one event says about its blocks beside their tokens. */
-    record BlockKeys(@Nullable List<List<ExtraKey>> extraKeys, @Nullable List<List<Long>> multimodalHashes) {}
+    record BlockKeys(
+            @Nullable List<List<ExtraKey>> extraKeys,
+            @Nullable List<List<Long>> multimodalHashes) {}
 
     /** The value of {@code extra_keys}; the multimodal objects of a publisher that left that slot out are told by their shape. */
     BlockKeys blockKeys() throws IOException {
@@ -192,7 +201,8 @@ final class FieldReader {
     }
 
     /** The value of {@code block_mm_infos}; an array of another shape, or anything else, is not ours and skipped. */
-    @Nullable List<List<Long>> multimodalInfosOrSkip() throws IOException {
+    @Nullable
+    List<List<Long>> multimodalInfosOrSkip() throws IOException {
         if (in.at("block_mm_infos").type() == ValueType.ARRAY && nextIsMultimodalInfos()) {
             return multimodalInfos();
         }

@@ -35,7 +35,10 @@ final class Frames {
 
     static String topic(byte[] frame) {
         try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(frame)).toString();
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(frame))
+                    .toString();
         } catch (CharacterCodingException e) {
             throw new WireFormatException(Problem.MALFORMED, "topic", 0, frame.length + " bytes", "UTF-8", e);
         }

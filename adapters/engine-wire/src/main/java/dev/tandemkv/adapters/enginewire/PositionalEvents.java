@@ -26,7 +26,8 @@ final class PositionalEvents {
     }
 
     /** One event, or {@code null} if its tag is unknown. */
-    @Nullable WireEvent read() throws IOException {
+    @Nullable
+    WireEvent read() throws IOException {
         int elements = in.at("event").arrayHeader(Integer.MAX_VALUE);
         if (elements == 0) {
             throw in.fail(Problem.MISSING_FIELD, "an empty array", "an event's tag");

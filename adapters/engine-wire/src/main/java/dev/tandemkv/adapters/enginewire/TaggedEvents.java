@@ -19,7 +19,8 @@ final class TaggedEvents {
     }
 
     /** One event, or {@code null} if its tag is unknown. */
-    @Nullable WireEvent read() throws IOException {
+    @Nullable
+    WireEvent read() throws IOException {
         int start = in.at("event").offset();
         int pairs = in.mapHeader();
         int firstPair = in.offset();
@@ -49,7 +50,7 @@ final class TaggedEvents {
             }
             in.skip();
         }
-        throw in.fail(Problem.MISSING_FIELD, pairs + " keys without it", "type");
+        throw in.at("type").fail(Problem.MISSING_FIELD, pairs + " keys without it", "present");
     }
 
     private WireEvent stored(int pairs) throws IOException {

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param rank unsigned 32-bit data-parallel rank, or {@code null} if the engine named none
  * @param unknownEvents how many events had a tag that this decoder does not know
  */
-public record WireBatch(double timestamp, List<WireEvent> events, @Nullable Integer rank, int unknownEvents) {
+public record WireBatch(
+        double timestamp, List<WireEvent> events, @Nullable Integer rank, int unknownEvents) {
 
     public WireBatch {
         events = List.copyOf(events);

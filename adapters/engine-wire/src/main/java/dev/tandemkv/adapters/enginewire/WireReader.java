@@ -132,7 +132,10 @@ final class WireReader {
         }
         byte[] utf8 = sized(unpacker.unpackRawStringHeader(), limits.textBytes());
         try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString();
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(utf8))
+                    .toString();
         } catch (CharacterCodingException e) {
             // Two malformed names must not become one replaced name.
             throw fail(Problem.MALFORMED, utf8.length + " bytes of text", "UTF-8", e);
@@ -187,7 +190,8 @@ final class WireReader {
     boolean nextIsUnsigned() throws IOException {
         return switch (format()) {
             case POSFIXINT, UINT8, UINT16, UINT32 -> true;
-            // The top bit of the first byte behind the format byte is the sign; an unsigned 64-bit number that has it set is too big.
+            // The top bit of the first byte behind the format byte is the sign; an unsigned 64-bit number that has it
+            // set is too big.
             case UINT64, INT8, INT16, INT32, INT64 -> offset() + 1 < payload.length && payload[offset() + 1] >= 0;
             default -> false;
         };

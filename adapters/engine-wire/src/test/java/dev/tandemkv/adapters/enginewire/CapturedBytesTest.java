@@ -88,7 +88,9 @@ class CapturedBytesTest {
     }
 
     private static void compareBatch(WireBatch batch, JsonNode expected, String where) {
-        assertThat(batch.timestamp()).as(where).isEqualTo(expected.get("timestamp").asDouble());
+        assertThat(batch.timestamp())
+                .as(where)
+                .isEqualTo(expected.get("timestamp").asDouble());
         assertThat(batch.rank()).as(where + " rank").isEqualTo(integer(expected.get("dp_rank")));
         assertThat(batch.unknownEvents()).as(where + " unknown events").isZero();
         JsonNode events = expected.get("events");
@@ -111,16 +113,16 @@ class CapturedBytesTest {
         compareHashes(event.blockHashes(), expected, where);
         compareParent(event, expected, where);
         compareTokens(event.tokens(), expected.get("token_ids"), where);
-        assertThat(event.blockSize()).as(where).isEqualTo(expected.get("block_size").asLong());
+        assertThat(event.blockSize())
+                .as(where)
+                .isEqualTo(expected.get("block_size").asLong());
         assertThat(event.loraId()).as(where).isEqualTo(longOrNull(expected.get("lora_id")));
         assertThat(event.loraName()).as(where).isEqualTo(text(expected.get("lora_name")));
         assertThat(event.cacheSalt()).as(where).isEqualTo(text(expected.get("cache_salt")));
         assertThat(event.extraKeys()).as(where).isEqualTo(extraKeys(expected.get("extra_keys")));
         assertThat(event.sessionId()).as(where).isEqualTo(text(expected.get("session_id")));
         assertThat(event.specKind()).as(where).isEqualTo(text(expected.get("kv_cache_spec_kind")));
-        assertThat(event.slidingWindow())
-                .as(where)
-                .isEqualTo(longOrNull(expected.get("kv_cache_spec_sliding_window")));
+        assertThat(event.slidingWindow()).as(where).isEqualTo(longOrNull(expected.get("kv_cache_spec_sliding_window")));
         assertThat(event.lookaheadTokens()).as(where).isEqualTo(lookahead(expected.get("lookahead_token_ids")));
         assertThat(event.medium()).as(where).isEqualTo(text(expected.get("medium")));
         assertThat(event.groupIdx()).as(where).isEqualTo(integer(expected.get("group_idx")));
@@ -163,7 +165,8 @@ class CapturedBytesTest {
         assertThat(parent).as(where + " parent").isNotNull();
         assertThat(parent.value(0)).as(where + " parent").isEqualTo(unsigned(expected.get("parent_block_hash")));
         if (expected.hasNonNull("parent_block_hash_hex")) {
-            assertThat(parent.hex(0)).isEqualTo(expected.get("parent_block_hash_hex").asText());
+            assertThat(parent.hex(0))
+                    .isEqualTo(expected.get("parent_block_hash_hex").asText());
         }
     }
 
@@ -172,8 +175,10 @@ class CapturedBytesTest {
         for (int i = 0; i < expected.size(); i++) {
             JsonNode token = expected.get(i);
             if (token.isArray()) {
-                assertThat(tokens.first(i)).as(where).isEqualTo((int) token.get(0).asLong());
-                assertThat(tokens.second(i)).as(where).isEqualTo((int) token.get(1).asLong());
+                assertThat(tokens.first(i)).as(where).isEqualTo((int)
+                        token.get(0).asLong());
+                assertThat(tokens.second(i)).as(where).isEqualTo((int)
+                        token.get(1).asLong());
             } else {
                 assertThat(tokens.isPairs()).as(where).isFalse();
                 assertThat(tokens.first(i)).as(where).isEqualTo((int) token.asLong());
@@ -186,7 +191,8 @@ class CapturedBytesTest {
             return null;
         }
         return list(blocks).stream()
-                .map(block -> list(block).stream().map(CapturedBytesTest::extraKey).toList())
+                .map(block ->
+                        list(block).stream().map(CapturedBytesTest::extraKey).toList())
                 .toList();
     }
 
@@ -205,7 +211,8 @@ class CapturedBytesTest {
             return null;
         }
         return list(blocks).stream()
-                .map(block -> list(block).stream().map(token -> (int) token.asLong()).toList())
+                .map(block ->
+                        list(block).stream().map(token -> (int) token.asLong()).toList())
                 .toList();
     }
 

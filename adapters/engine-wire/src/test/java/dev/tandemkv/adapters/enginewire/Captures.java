@@ -85,8 +85,10 @@ final class Captures {
                 for (String text = reader.readLine(); text != null; text = reader.readLine()) {
                     JsonNode line = JSON.readTree(text);
                     List<byte[]> frames = new ArrayList<>();
-                    line.get("frames").forEach(frame -> frames.add(HexFormat.of().parseHex(frame.asText())));
-                    lines.add(new Line(line.get("socket").asText(), line.get("source").asInt(), frames));
+                    line.get("frames")
+                            .forEach(frame -> frames.add(HexFormat.of().parseHex(frame.asText())));
+                    lines.add(new Line(
+                            line.get("socket").asText(), line.get("source").asInt(), frames));
                 }
             } catch (IOException e) {
                 throw new UncheckedIOException(e);

@@ -30,8 +30,7 @@ class FramesTest {
 
     @Test
     void s49_replyOfThreeOrFourFrames_isRead() {
-        ReplayMessage.Data three =
-                (ReplayMessage.Data) ReplayMessage.of(List.of(EMPTY, Frames.sequence(7), PAYLOAD));
+        ReplayMessage.Data three = (ReplayMessage.Data) ReplayMessage.of(List.of(EMPTY, Frames.sequence(7), PAYLOAD));
         ReplayMessage.Data four =
                 (ReplayMessage.Data) ReplayMessage.of(List.of(EMPTY, utf8("kv"), Frames.sequence(7), PAYLOAD));
 

@@ -25,8 +25,19 @@ class HostilePayloadTest {
     @Test
     void decode_everyTruncationOfABatch_isRefused() {
         byte[] whole = Pack.batch(
-                list("BlockStored", list(7, -8), 6, list(1, 70_000), 2, null, "CPU", "adapter-a",
-                        list(list("a", list("img", -3)), null), 0, "full_attention", 128),
+                list(
+                        "BlockStored",
+                        list(7, -8),
+                        6,
+                        list(1, 70_000),
+                        2,
+                        null,
+                        "CPU",
+                        "adapter-a",
+                        list(list("a", list("img", -3)), null),
+                        0,
+                        "full_attention",
+                        128),
                 map("type", "BlockStored", "block_hashes", list(new byte[32]), "token_ids", list(), "block_size", 0),
                 list("Unknown", map("a", list(1, 2))));
 
@@ -121,7 +132,9 @@ class HostilePayloadTest {
                 Problem.LIMIT_EXCEEDED,
                 "token_ids");
         assertProblem(
-                Pack.batch(list("BlockStored", list(1), null, list(list(1, 2), 3), 1)), Problem.WRONG_TYPE, "token_ids");
+                Pack.batch(list("BlockStored", list(1), null, list(list(1, 2), 3), 1)),
+                Problem.WRONG_TYPE,
+                "token_ids");
         assertProblem(Pack.batch(list("BlockStored", list(1), null, list(1), -1)), Problem.OUT_OF_RANGE, "block_size");
         assertProblem(Pack.batch(list("BlockStored", list(1), null, list(1))), Problem.MISSING_FIELD, "type");
         for (String field : List.of("block_hashes", "token_ids", "block_size")) {
@@ -156,15 +169,17 @@ class HostilePayloadTest {
 
         assertProblem(narrow, new byte[201], Problem.LIMIT_EXCEEDED, "payload");
         assertProblem(narrow, Pack.batch(list("X"), list("X"), list("X")), Problem.LIMIT_EXCEEDED, "events");
-        assertProblem(
-                narrow, Pack.batch(list("BlockRemoved", list(1, 2, 3))), Problem.LIMIT_EXCEEDED, "block_hashes");
+        assertProblem(narrow, Pack.batch(list("BlockRemoved", list(1, 2, 3))), Problem.LIMIT_EXCEEDED, "block_hashes");
         assertProblem(
                 narrow,
                 Pack.batch(list("BlockStored", list(1), null, list(1, 2, 3, 4, 5), 2)),
                 Problem.LIMIT_EXCEEDED,
                 "token_ids");
         assertProblem(
-                narrow, Pack.batch(list("BlockRemoved", list(1), "12345678901234567")), Problem.LIMIT_EXCEEDED, "medium");
+                narrow,
+                Pack.batch(list("BlockRemoved", list(1), "12345678901234567")),
+                Problem.LIMIT_EXCEEDED,
+                "medium");
         assertProblem(
                 narrow,
                 Pack.batch(list("BlockStored", list(1), null, list(1), 1, null, null, null, list(list("a", "b")))),

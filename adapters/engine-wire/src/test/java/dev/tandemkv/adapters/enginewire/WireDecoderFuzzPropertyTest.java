@@ -22,22 +22,46 @@ class WireDecoderFuzzPropertyTest {
     /** Batches of both encodings with every kind of field, to be mutated where no captures are at hand. */
     private static final List<byte[]> SEEDS = List.of(
             Pack.batch(
-                    Pack.list("BlockStored", Pack.list(7, -8, new byte[32]), 6, Pack.list(1, 70_000, 3, 4), 2, 1, "CPU",
-                            "adapter-a", Pack.list(Pack.list("a", Pack.list("img", -3), new byte[4], 1.5, true), null),
-                            0, "full_attention", 128),
+                    Pack.list(
+                            "BlockStored",
+                            Pack.list(7, -8, new byte[32]),
+                            6,
+                            Pack.list(1, 70_000, 3, 4),
+                            2,
+                            1,
+                            "CPU",
+                            "adapter-a",
+                            Pack.list(Pack.list("a", Pack.list("img", -3), new byte[4], 1.5, true), null),
+                            0,
+                            "full_attention",
+                            128),
                     Pack.list("BlockRemoved", Pack.list(1, 2), "GPU", 3),
                     Pack.list("AllBlocksCleared"),
                     Pack.list("Unknown", Pack.map("k", Pack.list(1, "x")))),
             Pack.bytes(Pack.map(
                     "attn_dp_rank", 5,
-                    "events", Pack.list(
-                            Pack.map("block_hashes", Pack.list(1), "type", "BlockStored", "token_ids",
-                                    Pack.list(Pack.list(1, 2), Pack.list(2, 3)), "block_size", 2, "parent_block_hash",
-                                    new byte[32], "lookahead_token_ids", Pack.list(Pack.list(1), null), "metadata",
-                                    Pack.map("cache_salt", "t"), "block_mm_infos",
-                                    Pack.list(Pack.map("mm_objects", Pack.list(Pack.map("mm_hash", 4)))),
-                                    "future", 1.0),
-                            Pack.map("type", "AllBlocksCleared")),
+                    "events",
+                            Pack.list(
+                                    Pack.map(
+                                            "block_hashes",
+                                            Pack.list(1),
+                                            "type",
+                                            "BlockStored",
+                                            "token_ids",
+                                            Pack.list(Pack.list(1, 2), Pack.list(2, 3)),
+                                            "block_size",
+                                            2,
+                                            "parent_block_hash",
+                                            new byte[32],
+                                            "lookahead_token_ids",
+                                            Pack.list(Pack.list(1), null),
+                                            "metadata",
+                                            Pack.map("cache_salt", "t"),
+                                            "block_mm_infos",
+                                            Pack.list(Pack.map("mm_objects", Pack.list(Pack.map("mm_hash", 4)))),
+                                            "future",
+                                            1.0),
+                                    Pack.map("type", "AllBlocksCleared")),
                     "ts", 3)),
             HexFormat.of().parseHex("92cb00000000000000009191b0416c6c426c6f636b73436c6561726564"));
 
@@ -93,12 +117,13 @@ class WireDecoderFuzzPropertyTest {
     /** The captures, where they are at hand, and our own. */
     private static List<byte[]> seeds() {
         List<byte[]> seeds = new ArrayList<>(SEEDS);
-        Captures.find().ifPresent(captures -> captures.all().stream()
-                .flatMap(capture -> capture.lines().stream())
-                .filter(line -> line.socket().equals("sub"))
-                .map(line -> line.frames().get(2))
-                .filter(payload -> payload.length < 2_048)
-                .forEach(seeds::add));
+        Captures.find()
+                .ifPresent(captures -> captures.all().stream()
+                        .flatMap(capture -> capture.lines().stream())
+                        .filter(line -> line.socket().equals("sub"))
+                        .map(line -> line.frames().get(2))
+                        .filter(payload -> payload.length < 2_048)
+                        .forEach(seeds::add));
         return seeds;
     }
 
@@ -125,7 +150,8 @@ class WireDecoderFuzzPropertyTest {
                 case FLIP_BIT -> changed[where] ^= (byte) (1 << (value & 7));
                 case CUT -> changed = Arrays.copyOf(bytes, where);
                 case DROP -> changed = join(Arrays.copyOf(bytes, where), rest(bytes, where + 1));
-                case INSERT -> changed = join(join(Arrays.copyOf(bytes, where), new byte[] {value}), rest(bytes, where));
+                case INSERT ->
+                    changed = join(join(Arrays.copyOf(bytes, where), new byte[] {value}), rest(bytes, where));
                 case HUGE_COUNT -> {
                     byte[] header = {(byte) (0xdc + (value & 3)), 0x7f, -1, -1, -1};
                     System.arraycopy(header, 0, changed, where, Math.min(header.length, bytes.length - where));

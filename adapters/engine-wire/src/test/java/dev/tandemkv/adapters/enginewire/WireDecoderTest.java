@@ -26,8 +26,9 @@ class WireDecoderTest {
         WireBatch stored = hex("93cb00000000000000009198ab426c6f636b53746f726564910bc0920a0b02c0c0c000");
         WireBatch removed = hex("93cb00000000000000009193ac426c6f636b52656d6f766564910ba347505500");
         WireBatch cleared = hex("92cb00000000000000009191b0416c6c426c6f636b73436c6561726564");
-        WireBatch mapped = hex("93cb00000000000000009185a474797065ab426c6f636b53746f726564ac626c6f636b5f68617368657391ff"
-                + "b1706172656e745f626c6f636b5f68617368c0a9746f6b656e5f696473920a0baa626c6f636b5f73697a650200");
+        WireBatch mapped =
+                hex("93cb00000000000000009185a474797065ab426c6f636b53746f726564ac626c6f636b5f68617368657391ff"
+                        + "b1706172656e745f626c6f636b5f68617368c0a9746f6b656e5f696473920a0baa626c6f636b5f73697a650200");
 
         assertThat(stored.events())
                 .containsExactly(BlockStored.builder(WireHashes.of(11), WireTokens.of(10, 11), 2)
@@ -44,8 +45,19 @@ class WireDecoderTest {
     @Test
     void s36_sameBatchInBothEncodings_givesEqualEvents() {
         WireBatch positional = decoder.decode(Pack.batch(
-                list("BlockStored", list(7, 8), 6, list(1, 2, 3, 4), 2, null, "CPU", "adapter-a", keys(), 0,
-                        "full_attention", 128),
+                list(
+                        "BlockStored",
+                        list(7, 8),
+                        6,
+                        list(1, 2, 3, 4),
+                        2,
+                        null,
+                        "CPU",
+                        "adapter-a",
+                        keys(),
+                        0,
+                        "full_attention",
+                        128),
                 list("BlockRemoved", list(7), "GPU", 3),
                 list("AllBlocksCleared")));
         WireBatch mapped = decoder.decode(Pack.batch(
@@ -75,8 +87,21 @@ class WireDecoderTest {
                 0.0,
                 list(
                         odd,
-                        list("BlockStored", list(7, 8), 6, list(1, 2, 3, 4), 2, null, "CPU", "adapter-a", keys(), 0,
-                                "full_attention", 128, "extra", map("k", 1)),
+                        list(
+                                "BlockStored",
+                                list(7, 8),
+                                6,
+                                list(1, 2, 3, 4),
+                                2,
+                                null,
+                                "CPU",
+                                "adapter-a",
+                                keys(),
+                                0,
+                                "full_attention",
+                                128,
+                                "extra",
+                                map("k", 1)),
                         list("AllBlocksCleared", 5)),
                 null,
                 "extra")));
@@ -101,14 +126,24 @@ class WireDecoderTest {
     @Test
     void s36_shorterStore_lacksTheNewerFields() {
         for (int elements = 5; elements <= 12; elements++) {
-            List<Object> whole = list("BlockStored", list(7), null, list(1, 2), 2, 4, "CPU", "adapter-a",
-                    list(list("k")), 3, "mamba", 128);
+            List<Object> whole = list(
+                    "BlockStored",
+                    list(7),
+                    null,
+                    list(1, 2),
+                    2,
+                    4,
+                    "CPU",
+                    "adapter-a",
+                    list(list("k")),
+                    3,
+                    "mamba",
+                    128);
             BlockStored event = stored(Pack.batch(whole.subList(0, elements)));
 
             assertThat(event.medium()).isEqualTo(elements > 6 ? "CPU" : null);
             assertThat(event.loraName()).isEqualTo(elements > 7 ? "adapter-a" : null);
-            assertThat(event.keyForm())
-                    .isEqualTo(elements == 9 ? WireEvent.KeyForm.BARE : WireEvent.KeyForm.PAIRS);
+            assertThat(event.keyForm()).isEqualTo(elements == 9 ? WireEvent.KeyForm.BARE : WireEvent.KeyForm.PAIRS);
             assertThat(event.groupIdx()).isEqualTo(elements > 9 ? 3 : null);
             assertThat(event.specKind()).isEqualTo(elements > 10 ? "mamba" : null);
             assertThat(event.slidingWindow()).isEqualTo(elements > 11 ? 128L : null);
@@ -171,14 +206,16 @@ class WireDecoderTest {
 
         assertThat(((BlockStored) batch.events().get(0)).blockHashes())
                 .isEqualTo(((BlockRemoved) batch.events().get(1)).blockHashes());
-        assertThat(Long.toUnsignedString(((BlockRemoved) batch.events().get(1)).blockHashes().value(0)))
+        assertThat(Long.toUnsignedString(
+                        ((BlockRemoved) batch.events().get(1)).blockHashes().value(0)))
                 .isEqualTo("18446744073709551614");
     }
 
     @Test
     void s38_rankOfTheBatch_comesFromItsThirdElementOrKeyElseTheListener() {
         assertThat(decoder.decode(Pack.bytes(list(0.0, list()))).rankOr(3)).isEqualTo(3);
-        assertThat(decoder.decode(Pack.bytes(list(0.0, list(), null))).rankOr(3)).isEqualTo(3);
+        assertThat(decoder.decode(Pack.bytes(list(0.0, list(), null))).rankOr(3))
+                .isEqualTo(3);
         assertThat(decoder.decode(Pack.bytes(list(0.0, list(), 5))).rankOr(3)).isEqualTo(5);
         for (String key : List.of("data_parallel_rank", "dp_rank", "attn_dp_rank")) {
             WireBatch batch = decoder.decode(Pack.bytes(map(key, 5, "events", list(), "x", 1, "ts", 2)));
@@ -190,7 +227,13 @@ class WireDecoderTest {
     @Test
     void s42_slotSeven_isAMapWithTheSaltOrTheAdaptersName() {
         BlockStored salted = stored(Pack.batch(list(
-                "BlockStored", list(7), null, list(1, 2), 2, null, "GPU",
+                "BlockStored",
+                list(7),
+                null,
+                list(1, 2),
+                2,
+                null,
+                "GPU",
                 map("other", list(1), "cache_salt", "tenant-a"))));
         BlockStored adapted =
                 stored(Pack.batch(list("BlockStored", list(7), null, list(1, 2), 2, null, "GPU", "adapter-a")));
@@ -221,7 +264,14 @@ class WireDecoderTest {
     @Test
     void extraKeys_ofEveryType_keepTheirKind() {
         BlockStored event = stored(Pack.batch(list(
-                "BlockStored", list(7, 8), null, list(1, 2, 3, 4), 2, null, null, null,
+                "BlockStored",
+                list(7, 8),
+                null,
+                list(1, 2, 3, 4),
+                2,
+                null,
+                null,
+                null,
                 list(list("a", list("img", -3), new byte[] {1}, TOP, 1.5, true, list("img", 1, 2)), null))));
 
         assertThat(event.extraKeys())
@@ -268,8 +318,8 @@ class WireDecoderTest {
     }
 
     private static byte[] tail(Object... elements) {
-        List<Object> event = new ArrayList<>(
-                list("BlockStored", list(7, 8), null, list(1, 2, 3, 4), 2, null, null, null, null));
+        List<Object> event =
+                new ArrayList<>(list("BlockStored", list(7, 8), null, list(1, 2, 3, 4), 2, null, null, null, null));
         Collections.addAll(event, elements);
         return Pack.batch(event);
     }
@@ -280,17 +330,28 @@ class WireDecoderTest {
 
     private static Map<String, Object> storedMap() {
         return new LinkedHashMap<>(map(
-                "type", "BlockStored",
-                "block_hashes", list(7, 8),
-                "parent_block_hash", 6,
-                "token_ids", list(1, 2, 3, 4),
-                "block_size", 2,
-                "medium", "CPU",
-                "lora_name", "adapter-a",
-                "extra_keys", keys(),
-                "group_idx", 0,
-                "kv_cache_spec_kind", "full_attention",
-                "kv_cache_spec_sliding_window", 128));
+                "type",
+                "BlockStored",
+                "block_hashes",
+                list(7, 8),
+                "parent_block_hash",
+                6,
+                "token_ids",
+                list(1, 2, 3, 4),
+                "block_size",
+                2,
+                "medium",
+                "CPU",
+                "lora_name",
+                "adapter-a",
+                "extra_keys",
+                keys(),
+                "group_idx",
+                0,
+                "kv_cache_spec_kind",
+                "full_attention",
+                "kv_cache_spec_sliding_window",
+                128));
     }
 
     private WireBatch hex(String bytes) {
