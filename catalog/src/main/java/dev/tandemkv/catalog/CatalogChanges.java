@@ -42,7 +42,7 @@ public record CatalogChanges(List<WorkerSpec> upserts, Set<Long> removals) {
     }
 
     /**
-     * @param upserts one result for each upsert, in the order given
+     * @param upserts one result for each upsert, in the order given; fewer if the batch was cancelled
      * @param removals one result for each removal that found a worker
      */
     public record Results(List<Result> upserts, List<Result> removals) {

@@ -1,5 +1,6 @@
 package dev.tandemkv.catalog;
 
+import dev.tandemkv.catalog.time.CancellationSignal;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,8 +24,16 @@ public interface WorkerCatalog {
     /**
      * Applies one set of changes as a whole: the removals first, then the registrations in order, and one publication for each partition
      * that is touched. One failed item does not stop the others.
+     *
+     * @param cancel once it fires no further item is begun; the results then tell of those that were applied
+     * @throws ShutdownException after close
      */
-    CatalogChanges.Results apply(CatalogChanges changes);
+    CatalogChanges.Results apply(CatalogChanges changes, CancellationSignal cancel);
+
+    /** As {@link #apply(CatalogChanges, CancellationSignal)}, to its end. */
+    default CatalogChanges.Results apply(CatalogChanges changes) {
+        return apply(changes, CancellationSignal.never());
+    }
 
     /**
      * Removes a worker: no selection that starts after the return can choose it, and its bookings, cache rows and session bindings are

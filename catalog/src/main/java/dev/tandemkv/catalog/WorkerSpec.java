@@ -156,6 +156,21 @@ public record WorkerSpec(
         return own == null && kvEventsEndpoints.isEmpty() && rankCount() == 1 ? kvEventsEndpoint : own;
     }
 
+    /**
+     * The same worker with every default written out: two specs that mean the same have equal canonical forms, however sparse, ordered or
+     * spelled they were.
+     */
+    public WorkerSpec canonical() {
+        Builder canonical = toBuilder()
+                .endpoint("".equals(endpoint) ? null : endpoint)
+                .dataParallelStartRank(startRank())
+                .dataParallelSize(rankCount())
+                .isEagle(eagle())
+                .kvEventsEndpoint(null);
+        String single = rankCount() == 1 ? kvEventsEndpointOf(startRank()) : null;
+        return (single == null ? canonical : canonical.kvEventsEndpoints(Map.of(startRank(), single))).build();
+    }
+
     public Builder toBuilder() {
         return new Builder(this);
     }
@@ -339,6 +354,24 @@ public record WorkerSpec(
         public Builder incarnation(@Nullable String incarnation) {
             this.incarnation = incarnation;
             return this;
+        }
+
+        /** Drops the entries of ranks that the worker does not have, as a smaller number of ranks leaves them behind. */
+        public Builder dropForeignRanks() {
+            long start = dataParallelStartRank == null ? 0 : Integer.toUnsignedLong(dataParallelStartRank);
+            long end = start + (dataParallelSize == null ? 1 : Integer.toUnsignedLong(dataParallelSize));
+            kvEventsEndpoints = within(kvEventsEndpoints, start, end);
+            routerHintSourceControlEndpoints = within(routerHintSourceControlEndpoints, start, end);
+            return this;
+        }
+
+        private static Map<Integer, String> within(Map<Integer, String> byRank, long start, long end) {
+            Map<Integer, String> kept = new TreeMap<>(byRank);
+            kept.keySet().removeIf(rank -> {
+                long r = Integer.toUnsignedLong(rank);
+                return r < start || r >= end;
+            });
+            return kept;
         }
 
         /** @throws BadRequestException naming the field, if a value is one that no worker can have */

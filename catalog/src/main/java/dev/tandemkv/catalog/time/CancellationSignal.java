@@ -45,7 +45,10 @@ public abstract sealed class CancellationSignal permits CancellationSignal.Sourc
 
         private Source() {}
 
-        /** Fires the signal once; later calls do nothing. Actions run here, outside any lock. */
+        /**
+         * Fires the signal once; later calls do nothing. Actions run here, outside any lock, each of them even if one before it threw;
+         * what the first threw comes out, with the others suppressed.
+         */
         public void cancel() {
             List<Registered> toRun;
             synchronized (lock) {
@@ -55,7 +58,21 @@ public abstract sealed class CancellationSignal permits CancellationSignal.Sourc
                 toRun = registered;
                 registered = null;
             }
-            toRun.forEach(r -> r.action.run());
+            RuntimeException first = null;
+            for (Registered r : toRun) {
+                try {
+                    r.action.run();
+                } catch (RuntimeException e) {
+                    if (first == null) {
+                        first = e;
+                    } else {
+                        first.addSuppressed(e);
+                    }
+                }
+            }
+            if (first != null) {
+                throw first;
+            }
         }
 
         @Override

@@ -27,8 +27,17 @@ public interface Scheduler {
     static Scheduler of(ScheduledExecutorService executor) {
         Objects.requireNonNull(executor, "executor");
         return (delay, work) -> {
-            Future<?> future = executor.schedule(work, delay.toNanos(), TimeUnit.NANOSECONDS);
+            Future<?> future = executor.schedule(work, saturatedNanos(delay), TimeUnit.NANOSECONDS);
             return () -> future.cancel(false);
         };
+    }
+
+    /** The nanoseconds of a duration of any length; the nearest {@code long} where they do not fit one. */
+    static long saturatedNanos(Duration duration) {
+        try {
+            return duration.toNanos();
+        } catch (ArithmeticException e) {
+            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
     }
 }

@@ -29,7 +29,7 @@ public final class SeededRandom implements RandomGenerator {
         return z ^ (z >>> 31);
     }
 
-    // The defaults of these three are not specified bit by bit, and a run of one seed must not change with the JDK.
+    // The defaults of these are not specified bit by bit, and a run of one seed must not change with the JDK.
 
     @Override
     public int nextInt(int bound) {
@@ -37,6 +37,19 @@ public final class SeededRandom implements RandomGenerator {
             throw new IllegalArgumentException("bound: " + bound + " (expected: >= 1)");
         }
         return (int) Long.remainderUnsigned(nextLong() >>> 1, bound);
+    }
+
+    @Override
+    public long nextLong(long bound) {
+        if (bound <= 0) {
+            throw new IllegalArgumentException("bound: " + bound + " (expected: >= 1)");
+        }
+        return Long.remainderUnsigned(nextLong() >>> 1, bound);
+    }
+
+    @Override
+    public boolean nextBoolean() {
+        return nextLong() < 0;
     }
 
     @Override

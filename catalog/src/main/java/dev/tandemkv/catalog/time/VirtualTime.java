@@ -47,7 +47,7 @@ public final class VirtualTime implements Ticker, Scheduler {
     @Override
     public Task schedule(Duration delay, Runnable work) {
         Objects.requireNonNull(work, "work");
-        return scheduleAt(saturatedAdd(now, Math.max(0, saturatedNanos(delay))), work);
+        return scheduleAt(saturatedAdd(now, Math.max(0, Scheduler.saturatedNanos(delay))), work);
     }
 
     /** Runs work at an absolute tick; a tick in the past counts as now. */
@@ -70,11 +70,12 @@ public final class VirtualTime implements Ticker, Scheduler {
         if (span.isNegative()) {
             throw new IllegalArgumentException("span: " + span + " (expected: >= 0)");
         }
-        long target = saturatedAdd(now, saturatedNanos(span));
+        long target = saturatedAdd(now, Scheduler.saturatedNanos(span));
         for (Entry due = pollDue(target); due != null; due = pollDue(target)) {
             due.work.run();
         }
-        now = target;
+        // A task may itself have advanced the time further.
+        now = Math.max(now, target);
     }
 
     /**
@@ -107,14 +108,6 @@ public final class VirtualTime implements Ticker, Scheduler {
             queue.poll();
             now = Math.max(now, head.due);
             return head;
-        }
-    }
-
-    private static long saturatedNanos(Duration duration) {
-        try {
-            return duration.toNanos();
-        } catch (ArithmeticException e) {
-            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
         }
     }
 
