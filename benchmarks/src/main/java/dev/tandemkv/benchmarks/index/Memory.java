@@ -10,7 +10,7 @@ final class Memory {
 
     static void measure(Run.Cell cell, long pairs, long distinctBlocks, Supplier<Subject> build) {
         // Once for nothing, so that classes and pooled scratch are there before the first reading.
-        build.get();
+        build.get().requireNothingRefused("memory");
         long before = usedAfterCollection();
         Subject subject = build.get();
         long bytes = usedAfterCollection() - before;
