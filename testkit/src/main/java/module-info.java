@@ -2,9 +2,12 @@
 @org.jspecify.annotations.NullMarked
 module dev.tandemkv.testkit {
     requires transitive dev.tandemkv.catalog;
+    requires transitive dev.tandemkv.indexer;
+    requires transitive dev.tandemkv.selection;
     requires static transitive org.jspecify;
     requires com.fasterxml.jackson.core;
 
     exports dev.tandemkv.testkit.engine;
+    exports dev.tandemkv.testkit.sim;
     exports dev.tandemkv.testkit.trace;
 }
