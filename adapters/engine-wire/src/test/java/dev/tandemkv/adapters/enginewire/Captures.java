@@ -19,7 +19,7 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Assumptions;
 
 /** The captured bytes of real publishers: a directory, by default the shared one. */
-final class Captures {
+public final class Captures {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -30,14 +30,14 @@ final class Captures {
     }
 
     /** The directory that the build names; the test is skipped if there is none. */
-    static Captures present() {
+    public static Captures present() {
         Optional<Captures> captures = find();
         Assumptions.assumeTrue(
                 captures.isPresent(), () -> "no captures at " + directory() + " (name them with -Dtandemkv.wire=DIR)");
         return captures.orElseThrow();
     }
 
-    static Optional<Captures> find() {
+    public static Optional<Captures> find() {
         return Files.isDirectory(directory()) ? Optional.of(new Captures(directory())) : Optional.empty();
     }
 
@@ -49,7 +49,7 @@ final class Captures {
     }
 
     /** All captures, by name. */
-    List<Capture> all() {
+    public List<Capture> all() {
         try (Stream<Path> files = Files.list(directory)) {
             return files.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".jsonl") || name.endsWith(".jsonl.gz"))
@@ -64,21 +64,21 @@ final class Captures {
     }
 
     /** One frame group. */
-    record Line(String socket, int source, List<byte[]> frames) {}
+    public record Line(String socket, int source, List<byte[]> frames) {}
 
     /** One capture: its lines, what they decode to, and what the engine held. */
-    final class Capture {
+    public final class Capture {
         private final String name;
 
         Capture(String name) {
             this.name = name;
         }
 
-        String name() {
+        public String name() {
             return name;
         }
 
-        List<Line> lines() {
+        public List<Line> lines() {
             List<Line> lines = new ArrayList<>();
             try (BufferedReader reader =
                     new BufferedReader(new InputStreamReader(open(".jsonl").orElseThrow(), StandardCharsets.UTF_8))) {
@@ -96,11 +96,11 @@ final class Captures {
             return lines;
         }
 
-        JsonNode expected() {
+        public JsonNode expected() {
             return json(".expected.json").orElseThrow(() -> new AssertionError(name + " has no expected values"));
         }
 
-        Optional<JsonNode> oracle() {
+        public Optional<JsonNode> oracle() {
             return json(".oracle.json");
         }
 

@@ -12,11 +12,11 @@ import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 
 /** Writes MessagePack for tests: lists are arrays, maps keep their order. */
-final class Pack {
+public final class Pack {
 
     private Pack() {}
 
-    static byte[] bytes(@Nullable Object value) {
+    public static byte[] bytes(@Nullable Object value) {
         try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
             write(packer, value);
             return packer.toByteArray();
@@ -26,12 +26,12 @@ final class Pack {
     }
 
     /** A list that may hold nulls. */
-    static List<@Nullable Object> list(@Nullable Object... values) {
+    public static List<@Nullable Object> list(@Nullable Object... values) {
         return Arrays.asList(values);
     }
 
     /** Keys and values, one after the other. */
-    static Map<String, @Nullable Object> map(@Nullable Object... keysAndValues) {
+    public static Map<String, @Nullable Object> map(@Nullable Object... keysAndValues) {
         Map<String, @Nullable Object> map = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             map.put((String) keysAndValues[i], keysAndValues[i + 1]);
@@ -40,7 +40,7 @@ final class Pack {
     }
 
     /** A batch of these events with a timestamp of 0 and no rank. */
-    static byte[] batch(Object... events) {
+    public static byte[] batch(Object... events) {
         return bytes(list(0.0, Arrays.asList(events), null));
     }
 
