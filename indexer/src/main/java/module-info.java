@@ -10,4 +10,5 @@ module dev.tandemkv.indexer {
     exports dev.tandemkv.indexer;
     exports dev.tandemkv.indexer.event;
     exports dev.tandemkv.indexer.hash;
+    exports dev.tandemkv.indexer.health;
 }
