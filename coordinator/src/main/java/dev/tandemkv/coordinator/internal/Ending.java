@@ -1,0 +1,43 @@
+package dev.tandemkv.coordinator.internal;
+
+import dev.tandemkv.coordinator.LinkedBookingState;
+import java.util.stream.Stream;
+
+/** Why a plan ends, and so through which states: of those that fit, the first that the table of edges allows. */
+enum Ending {
+    /** A step of planning failed. */
+    FAILURE,
+    /** The caller withdrew while planning. */
+    CANCELLATION,
+    /** The caller is done with the plan. */
+    RELEASE;
+
+    /** The state of a plan whose frees are outstanding. */
+    LinkedBookingState pendingFrom(LinkedBookingState state) {
+        return isCompensation()
+                ? firstLegal(state, LinkedBookingState.COMPENSATION_PENDING, LinkedBookingState.RELEASE_PENDING)
+                : firstLegal(state, LinkedBookingState.RELEASE_PENDING, LinkedBookingState.COMPENSATION_PENDING);
+    }
+
+    /** The state of a plan that holds nothing any more. */
+    LinkedBookingState terminalFrom(LinkedBookingState state) {
+        return switch (this) {
+            case FAILURE ->
+                firstLegal(
+                        state, LinkedBookingState.COMPENSATED, LinkedBookingState.FAILED, LinkedBookingState.RELEASED);
+            case CANCELLATION -> firstLegal(state, LinkedBookingState.COMPENSATED, LinkedBookingState.RELEASED);
+            case RELEASE -> firstLegal(state, LinkedBookingState.RELEASED, LinkedBookingState.COMPENSATED);
+        };
+    }
+
+    boolean isCompensation() {
+        return this != RELEASE;
+    }
+
+    private static LinkedBookingState firstLegal(LinkedBookingState from, LinkedBookingState... candidates) {
+        return Stream.of(candidates)
+                .filter(from::canBecome)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no way out of " + from));
+    }
+}

@@ -1,0 +1,298 @@
+package dev.tandemkv.coordinator.internal;
+
+import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.coordinator.Leg;
+import dev.tandemkv.coordinator.PendingFree;
+import dev.tandemkv.coordinator.PlanEvent;
+import dev.tandemkv.coordinator.ReleaseOutcome.LegOutcome;
+import dev.tandemkv.selection.Booking;
+import dev.tandemkv.selection.FreeOutcome;
+import dev.tandemkv.selection.PoolUnavailableException;
+import dev.tandemkv.selection.SelectionPool;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings one release to its end: until the pool says freed or gone it is tried again, with backoff, and after the last try reported as
+ * leaked and kept.
+ *
+ * <p>With a booking the instance is freed. Without one, because the outcome of the reserve is unknown, the selection id is; then
+ * "already gone" is an end only if the reserve can no longer arrive: until its stage has ended the free is repeated, at the longest for
+ * the lease of the pool. If the booking does arrive, it is freed as an instance.
+ *
+ * <p>Any thread may call any method. All fields below the lock are guarded by it; pools, listener and futures are called outside.
+ */
+final class FreeTask {
+
+    /** Hears how the release goes; called outside any lock. */
+    interface Listener {
+        void onAnswer(PlanEvent event);
+
+        void onSettled(FreeTask task);
+
+        void onFailedTry(FreeTask task);
+    }
+
+    private final Settings settings;
+    private final String planId;
+    private final Leg leg;
+    private final String selectionId;
+    private final Listener listener;
+    private final long sinceTick;
+
+    private final Object lock = new Object();
+    private @Nullable Booking booking;
+    private boolean reserveEnded;
+    private @Nullable Try running;
+    private Scheduler.@Nullable Task nextTry;
+    private @Nullable LegOutcome settled;
+    private int attempts;
+    private int failures;
+    private boolean leaked;
+    private @Nullable Throwable lastFailure;
+
+    private FreeTask(Settings settings, String planId, Leg leg, String selectionId, Listener listener) {
+        this.settings = settings;
+        this.planId = planId;
+        this.leg = leg;
+        this.selectionId = selectionId;
+        this.listener = listener;
+        sinceTick = settings.ticker().read();
+    }
+
+    static FreeTask ofBooking(
+            Settings settings, String planId, Leg leg, String selectionId, Booking booking, Listener listener) {
+        FreeTask task = new FreeTask(settings, planId, leg, selectionId, listener);
+        task.booking = booking;
+        task.reserveEnded = true;
+        return task;
+    }
+
+    /** The reserve was given up before it answered. */
+    static FreeTask ofReserveOnItsWay(
+            Settings settings, String planId, Leg leg, String selectionId, Listener listener) {
+        return new FreeTask(settings, planId, leg, selectionId, listener);
+    }
+
+    /** The reserve ended without telling whether it booked. */
+    static FreeTask ofFailedReserve(Settings settings, String planId, Leg leg, String selectionId, Listener listener) {
+        FreeTask task = new FreeTask(settings, planId, leg, selectionId, listener);
+        task.reserveEnded = true;
+        return task;
+    }
+
+    /** One try; an answer that comes after it was given up still counts if it says freed. */
+    private final class Try {
+        final CompletableFuture<LegOutcome> result = new CompletableFuture<>();
+        final @Nullable Booking target = booking;
+        final boolean reserveHadEnded = reserveEnded;
+        final long startedTick = settings.ticker().read();
+        Scheduler.@Nullable Task bound;
+    }
+
+    Leg leg() {
+        return leg;
+    }
+
+    /** Tries now, or joins the try that is running. Completes normally with what that try found, never exceptionally. */
+    CompletableFuture<LegOutcome> attempt() {
+        Try now;
+        synchronized (lock) {
+            if (settled != null) {
+                return CompletableFuture.completedFuture(settled);
+            }
+            if (running != null) {
+                return running.result;
+            }
+            cancelNextTry();
+            attempts++;
+            now = new Try();
+            running = now;
+        }
+        start(now);
+        return now.result;
+    }
+
+    private void start(Try now) {
+        SelectionPool pool = settings.pool(leg);
+        Booking target = now.target;
+        Supplier<CompletionStage<FreeOutcome>> call =
+                target == null ? () -> pool.free(selectionId) : () -> pool.free(target);
+        PoolCall.start(call, (outcome, failure) -> answered(now, outcome, failure));
+        synchronized (lock) {
+            if (running == now) {
+                now.bound = settings.scheduler().schedule(settings.freeRetry().attemptBound(), () -> giveUp(now));
+            }
+        }
+    }
+
+    private void giveUp(Try given) {
+        answered(
+                given,
+                null,
+                new PoolUnavailableException(
+                        "free", "no answer in " + settings.freeRetry().attemptBound(), null));
+    }
+
+    /** The reserve whose outcome was unknown has ended, with a booking or without. */
+    void reserveEnded(@Nullable Booking arrived) {
+        boolean tryNow;
+        synchronized (lock) {
+            reserveEnded = true;
+            if (arrived != null) {
+                booking = arrived;
+            }
+            tryNow = settled == null && running == null;
+        }
+        if (tryNow) {
+            attempt();
+        }
+    }
+
+    /** The reserve has ended and is known to have booked nothing. */
+    void nothingWasBooked() {
+        Try given;
+        synchronized (lock) {
+            if (settled != null) {
+                return;
+            }
+            settled = LegOutcome.ALREADY_GONE;
+            given = running;
+            running = null;
+            cancelNextTry();
+            if (given != null && given.bound != null) {
+                given.bound.cancel();
+            }
+        }
+        listener.onSettled(this);
+        if (given != null) {
+            given.result.complete(LegOutcome.ALREADY_GONE);
+        }
+    }
+
+    private void answered(Try answeredTry, @Nullable FreeOutcome outcome, @Nullable Throwable failure) {
+        Verdict verdict;
+        boolean leakedNow = false;
+        LegOutcome result;
+        synchronized (lock) {
+            boolean current = running == answeredTry;
+            if (settled != null || (!current && outcome == null)) {
+                return;
+            }
+            verdict = judge(answeredTry, outcome);
+            if (verdict == Verdict.SETTLED) {
+                result = outcome == FreeOutcome.FREED ? LegOutcome.FREED : LegOutcome.ALREADY_GONE;
+                settled = result;
+                cancelNextTry();
+            } else if (!current) {
+                return;
+            } else {
+                lastFailure = verdict == Verdict.FAILED ? failureOf(failure) : stillOnItsWay();
+                result = LegOutcome.failed(lastFailure);
+                failures += verdict == Verdict.FAILED ? 1 : 0;
+                leakedNow = failures >= settings.freeRetry().attempts();
+                if (leakedNow) {
+                    failures = 0;
+                    leaked = true;
+                } else {
+                    nextTry = settings.scheduler().schedule(delay(verdict), this::attempt);
+                }
+            }
+            if (current) {
+                running = null;
+            }
+            if (answeredTry.bound != null) {
+                answeredTry.bound.cancel();
+            }
+        }
+        report(answeredTry, verdict, result, leakedNow);
+    }
+
+    private void report(Try answeredTry, Verdict verdict, LegOutcome result, boolean leakedNow) {
+        Throwable failure = result.failure();
+        listener.onAnswer(new PlanEvent(
+                answeredTry.startedTick,
+                settings.ticker().read(),
+                leg,
+                PlanEvent.Call.FREE,
+                selectionId,
+                failure == null ? PlanEvent.Outcome.DONE : PlanEvent.Outcome.FAILED,
+                failure == null ? null : Failures.describe(failure)));
+        if (verdict == Verdict.SETTLED) {
+            listener.onSettled(this);
+        } else {
+            listener.onFailedTry(this);
+            if (leakedNow) {
+                settings.observer().onLeak(snapshot());
+            } else {
+                settings.observer().onFreeRetry(snapshot());
+            }
+        }
+        answeredTry.result.complete(result);
+    }
+
+    private enum Verdict {
+        SETTLED,
+        FAILED,
+        /** The pool knows no booking, but the reserve may still be on its way, or has just arrived. */
+        NOT_YET
+    }
+
+    private Verdict judge(Try answeredTry, @Nullable FreeOutcome outcome) {
+        if (outcome == null) {
+            return Verdict.FAILED;
+        }
+        if (outcome == FreeOutcome.FREED || answeredTry.target != null) {
+            return Verdict.SETTLED;
+        }
+        boolean leasePassed =
+                settings.ticker().read() - sinceTick >= settings.lease().toNanos();
+        boolean nothingArrivedMeanwhile = booking == null;
+        return nothingArrivedMeanwhile && (answeredTry.reserveHadEnded || leasePassed)
+                ? Verdict.SETTLED
+                : Verdict.NOT_YET;
+    }
+
+    private Duration delay(Verdict verdict) {
+        if (verdict == Verdict.FAILED) {
+            return settings.freeRetry().delayAfter(failures);
+        }
+        // What has arrived since the try is freed at once; what is still on its way is asked for less and less often.
+        return reserveEnded ? Duration.ZERO : settings.freeRetry().delayAfter(attempts);
+    }
+
+    private static Throwable failureOf(@Nullable Throwable failure) {
+        return failure == null ? new IllegalStateException("pool answered no outcome") : failure;
+    }
+
+    private SelectionException stillOnItsWay() {
+        return new PoolUnavailableException("reserve " + selectionId, "not answered yet", null);
+    }
+
+    private void cancelNextTry() {
+        if (nextTry != null) {
+            nextTry.cancel();
+            nextTry = null;
+        }
+    }
+
+    PendingFree snapshot() {
+        synchronized (lock) {
+            return new PendingFree(
+                    planId,
+                    leg,
+                    selectionId,
+                    booking == null ? null : booking.id(),
+                    attempts,
+                    sinceTick,
+                    lastFailure == null ? null : Failures.describe(lastFailure),
+                    leaked && nextTry == null && running == null
+                            ? PendingFree.Progress.LEAKED
+                            : PendingFree.Progress.RETRYING);
+        }
+    }
+}

@@ -1,0 +1,719 @@
+package dev.tandemkv.coordinator.internal;
+
+import dev.tandemkv.catalog.CancelledException;
+import dev.tandemkv.catalog.DeadlineExceededException;
+import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.SelectionException.Kind;
+import dev.tandemkv.coordinator.DisaggRequest;
+import dev.tandemkv.coordinator.InvalidPlanStateException;
+import dev.tandemkv.coordinator.Leg;
+import dev.tandemkv.coordinator.LinkedBookingState;
+import dev.tandemkv.coordinator.PendingFree;
+import dev.tandemkv.coordinator.PlanEvent;
+import dev.tandemkv.coordinator.PlanFailedException;
+import dev.tandemkv.coordinator.PlanHistory;
+import dev.tandemkv.coordinator.PlanOrder;
+import dev.tandemkv.coordinator.ReleaseOutcome;
+import dev.tandemkv.coordinator.ReleaseOutcome.LegOutcome;
+import dev.tandemkv.selection.Booking;
+import dev.tandemkv.selection.PoolUnavailableException;
+import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.Selection;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One plan: its state, what it holds, what it waits for, and how it ends. The flows say what to do next; this class makes sure that
+ * nothing gets lost whatever they are interrupted by.
+ *
+ * <p>Any thread may call any method. Every field is guarded by the lock; pools, futures, timers' work and observers run outside it. What
+ * a locked section wants done afterwards it puts into an {@link Effects} list.
+ *
+ * <ul>
+ *   <li>Every try to book is a {@link Reservation} in {@code open} until its release is confirmed or it is known to have booked nothing.
+ *   <li>Every other call is one of {@link Steps}. When the plan ends, open steps fail at once and open reservations are freed.
+ *   <li>{@code ending} is set once. From then on nothing new starts, and the plan is over when {@code open} is empty.
+ * </ul>
+ */
+final class PlanRun implements FreeTask.Listener {
+
+    private final String id;
+    private final Settings settings;
+    private final Registry registry;
+    private final long createdTick;
+    private final Notes notes;
+    private final Steps steps;
+
+    private final Object lock = new Object();
+    private final History history = new History();
+    private final List<Reservation> open = new ArrayList<>(2);
+    private final Map<Leg, Selection> selections = new EnumMap<>(Leg.class);
+    private final Map<Leg, Integer> unknownOutcomes = new EnumMap<>(Leg.class);
+    private @Nullable DisaggRequest request;
+    private @Nullable Ending ending;
+    private @Nullable CompletableFuture<Void> bypassPrefillMark;
+    private boolean planning = true;
+    private boolean forgotten;
+
+    PlanRun(DisaggRequest request, Settings settings, Registry registry) {
+        id = request.id();
+        this.request = request;
+        this.settings = settings;
+        this.registry = registry;
+        notes = new Notes(settings.order());
+        steps = new Steps(settings, id, this::onAnswer);
+        createdTick = settings.ticker().read();
+    }
+
+    // ---------------------------------------------------------------------------------------------- reading
+
+    String id() {
+        return id;
+    }
+
+    long createdTick() {
+        return createdTick;
+    }
+
+    LinkedBookingState state() {
+        synchronized (lock) {
+            return history.state();
+        }
+    }
+
+    List<LinkedBookingState> transitions() {
+        synchronized (lock) {
+            return history.transitions();
+        }
+    }
+
+    List<PlanEvent> events() {
+        synchronized (lock) {
+            return history.events();
+        }
+    }
+
+    boolean isBypass() {
+        synchronized (lock) {
+            return history.state().isBypass();
+        }
+    }
+
+    @Nullable
+    Booking booking(Leg leg) {
+        synchronized (lock) {
+            Reservation held = held(leg);
+            return held == null ? null : held.booking;
+        }
+    }
+
+    @Nullable
+    Selection selection(Leg leg) {
+        synchronized (lock) {
+            return selections.get(leg);
+        }
+    }
+
+    Notes notes() {
+        return notes;
+    }
+
+    List<PendingFree> pendingFrees() {
+        List<FreeTask> tasks = new ArrayList<>();
+        synchronized (lock) {
+            for (Reservation r : open) {
+                if (r.free != null) {
+                    tasks.add(r.free);
+                }
+            }
+        }
+        return tasks.stream().map(FreeTask::snapshot).toList();
+    }
+
+    /** A booking whose lease must be renewed. */
+    record Leased(Leg leg, Booking booking) {}
+
+    /** What is booked and not being freed, while somebody can still close the plan. */
+    List<Leased> leased() {
+        synchronized (lock) {
+            if (forgotten) {
+                return List.of();
+            }
+            return open.stream()
+                    .filter(r -> r.phase == Reservation.Phase.HELD)
+                    .map(r -> new Leased(r.leg, Objects.requireNonNull(r.booking)))
+                    .toList();
+        }
+    }
+
+    void stopRenewing() {
+        synchronized (lock) {
+            forgotten = true;
+        }
+    }
+
+    PlanHistory historySnapshot() {
+        List<PendingFree> frees = pendingFrees();
+        synchronized (lock) {
+            List<Leg> held = open.stream()
+                    .filter(r -> r.phase == Reservation.Phase.HELD)
+                    .map(r -> r.leg)
+                    .toList();
+            return new PlanHistory(id, history.transitions(), notes.bypassDecision, frees, held);
+        }
+    }
+
+    private @Nullable Reservation held(Leg leg) {
+        for (Reservation r : open) {
+            if (r.leg == leg && r.isHeld()) {
+                return r;
+            }
+        }
+        return null;
+    }
+
+    /** The request while further bookings are possible; the prompt is dropped with it afterwards. */
+    @Nullable
+    DisaggRequest request() {
+        synchronized (lock) {
+            return request;
+        }
+    }
+
+    /** Calls a pool for something that books nothing; fails as cancelled when the plan ends first, and when the bound passes. */
+    <T> CompletableFuture<T> step(
+            PlanEvent.Call call, Leg leg, Bound bound, Supplier<? extends CompletionStage<T>> supplier) {
+        return steps.start(call, leg, bound, supplier);
+    }
+
+    // ---------------------------------------------------------------------------------------------- booking
+
+    /** The id of the next try to book a leg: a new one after each try whose outcome was unknown. */
+    String selectionId(Leg leg) {
+        synchronized (lock) {
+            int unknown = unknownOutcomes.getOrDefault(leg, 0);
+            return unknown == 0 ? leg.selectionId(id) : leg.selectionId(id) + '/' + (unknown + 1);
+        }
+    }
+
+    /** The next try must not use the same id, even though the last one's outcome is known. */
+    void retireSelectionId(Leg leg) {
+        synchronized (lock) {
+            unknownOutcomes.merge(leg, 1, Integer::sum);
+        }
+    }
+
+    /** Books a leg. The state moves with {@link #commit}, so that the booking can still be checked first. */
+    CompletableFuture<Booking> reserve(Leg leg, SelectRequest booking, Bound bound) {
+        String selectionId = Objects.requireNonNull(booking.selectionId());
+        Reservation r = new Reservation(leg, selectionId, settings.ticker().read());
+        synchronized (lock) {
+            if (ending != null) {
+                return CompletableFuture.failedFuture(cancelled());
+            }
+            open.add(r);
+        }
+        PoolCall.start(
+                () -> settings.pool(leg).selectAndReserve(booking), (booked, failure) -> reserved(r, booked, failure));
+        var left = bound.left(settings.ticker());
+        if (left != null && !r.result.isDone()) {
+            var task = settings.scheduler()
+                    .schedule(left, () -> giveUp(r, new DeadlineExceededException("reserve " + selectionId, left)));
+            synchronized (lock) {
+                r.bound = task;
+                if (r.phase != Reservation.Phase.IN_FLIGHT) {
+                    task.cancel();
+                }
+            }
+        }
+        return r.result;
+    }
+
+    private void reserved(Reservation r, @Nullable Booking booked, @Nullable Throwable failure) {
+        Throwable fault = failure != null ? failure : faultOf(r, booked);
+        Effects after = new Effects();
+        synchronized (lock) {
+            switch (r.phase) {
+                case IN_FLIGHT -> {
+                    cancelBound(r);
+                    record(event(r, PlanEvent.Call.RESERVE, outcome(fault), fault), after);
+                    if (fault == null) {
+                        r.phase = Reservation.Phase.HELD;
+                        r.booking = booked;
+                        selections.put(r.leg, Objects.requireNonNull(booked).selection());
+                        after.add(() -> r.result.complete(booked));
+                    } else if (Failures.bookedNothing(fault)) {
+                        settle(r, after);
+                        after.add(() -> r.result.completeExceptionally(fault));
+                    } else {
+                        freeUnknown(
+                                r, FreeTask.ofFailedReserve(settings, id, r.leg, r.selectionId, this), fault, after);
+                    }
+                }
+                case FREEING -> {
+                    record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.LATE, fault), after);
+                    FreeTask free = freeTask(r);
+                    if (fault == null) {
+                        r.booking = booked;
+                        after.add(() -> free.reserveEnded(booked));
+                    } else if (Failures.bookedNothing(fault)) {
+                        after.add(free::nothingWasBooked);
+                    } else {
+                        after.add(() -> free.reserveEnded(null));
+                    }
+                }
+                case SETTLED -> {
+                    // The free by id was confirmed before the answer came: what it names must not stay either.
+                    record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.LATE, fault), after);
+                    if (fault == null && booked != null) {
+                        after.add(() -> registry.freeStray(id, r.leg, booked));
+                    }
+                }
+                case HELD -> throw new IllegalStateException(r.selectionId + " was answered twice");
+            }
+        }
+        after.run();
+    }
+
+    private static @Nullable Throwable faultOf(Reservation r, @Nullable Booking booked) {
+        if (booked == null || booked.id() == null || booked.selection() == null) {
+            return new PoolUnavailableException("reserve " + r.selectionId, "pool answered a booking without id", null);
+        }
+        return booked.id().selectionId().equals(r.selectionId)
+                ? null
+                : new PoolUnavailableException("reserve " + r.selectionId, "pool answered another booking", null);
+    }
+
+    private void giveUp(Reservation r, Throwable cause) {
+        Effects after = new Effects();
+        synchronized (lock) {
+            if (r.phase != Reservation.Phase.IN_FLIGHT) {
+                return;
+            }
+            record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.GIVEN_UP, cause), after);
+            freeUnknown(r, FreeTask.ofReserveOnItsWay(settings, id, r.leg, r.selectionId, this), cause, after);
+        }
+        after.run();
+    }
+
+    /** The outcome of a reserve is unknown: it is freed by id from now on, and its id is not used again. */
+    private void freeUnknown(Reservation r, FreeTask task, Throwable cause, Effects after) {
+        cancelBound(r);
+        r.phase = Reservation.Phase.FREEING;
+        r.free = task;
+        unknownOutcomes.merge(r.leg, 1, Integer::sum);
+        // The flow hears first, so that a plan that ends now says so before the free is answered.
+        after.add(() -> r.result.completeExceptionally(cause));
+        after.add(task::attempt);
+    }
+
+    /** Moves the state for a leg that is booked and checked. Fails as cancelled if the plan ended meanwhile. */
+    CompletableFuture<Void> commit(Leg leg) {
+        LinkedBookingState next;
+        synchronized (lock) {
+            next = stateWith(leg, history.state());
+        }
+        return advance(next);
+    }
+
+    private static LinkedBookingState stateWith(Leg booked, LinkedBookingState state) {
+        return switch (state) {
+            case IDLE -> LinkedBookingState.PREFILL_COMMITTED;
+            case DECODE_PREVIEWED -> LinkedBookingState.DECODE_COMMITTED;
+            case PREFILL_COMMITTED -> LinkedBookingState.LINKED;
+            case DECODE_COMMITTED -> booked == Leg.PREFILL ? LinkedBookingState.LINKED : state;
+            default -> state;
+        };
+    }
+
+    /** Moves the state; staying where it is adds nothing. Fails as cancelled if the plan ended meanwhile. */
+    CompletableFuture<Void> advance(LinkedBookingState next) {
+        Effects after = new Effects();
+        synchronized (lock) {
+            if (ending != null) {
+                return CompletableFuture.failedFuture(cancelled());
+            }
+            boolean stays = next == history.state() && !history.state().canBecome(next);
+            if (!stays) {
+                move(next, after);
+            }
+            boolean decodeFollowsPrefill = next == LinkedBookingState.PREFILL_RELEASED && held(Leg.DECODE) != null;
+            if (next == LinkedBookingState.LINKED || next.isBypass() || decodeFollowsPrefill) {
+                request = null;
+            }
+        }
+        after.run();
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** Frees a held leg while the plan goes on; the answer is what the first try found. */
+    CompletableFuture<LegOutcome> freeHeld(Leg leg) {
+        FreeTask free;
+        synchronized (lock) {
+            Reservation r = held(leg);
+            if (r == null) {
+                return CompletableFuture.completedFuture(LegOutcome.NOTHING_HELD);
+            }
+            startFreeing(r);
+            free = freeTask(r);
+        }
+        return free.attempt();
+    }
+
+    /** Whether nothing of a leg can be booked any more, so that another try cannot make a second live booking. */
+    boolean isClear(Leg leg) {
+        synchronized (lock) {
+            return open.stream().noneMatch(r -> r.leg == leg);
+        }
+    }
+
+    /** Completes, normally always, when the running try to free what is unknown of a leg has ended. */
+    CompletableFuture<Void> unknownTried(Leg leg) {
+        List<FreeTask> tasks = new ArrayList<>();
+        synchronized (lock) {
+            for (Reservation r : open) {
+                if (r.leg == leg && r.free != null) {
+                    tasks.add(r.free);
+                }
+            }
+        }
+        return CompletableFuture.allOf(tasks.stream().map(FreeTask::attempt).toArray(CompletableFuture[]::new));
+    }
+
+    // ---------------------------------------------------------------------------------------------- decode of an
+    // anchored plan
+
+    /** Opens the second planning call of a prefill-anchored plan. */
+    @Nullable
+    InvalidPlanStateException beginDecode() {
+        synchronized (lock) {
+            LinkedBookingState state = history.state();
+            boolean allowed = notes.order == PlanOrder.PREFILL_ANCHORED
+                    && ending == null
+                    && !planning
+                    && (state == LinkedBookingState.PREFILL_COMMITTED || state == LinkedBookingState.PREFILL_RELEASED)
+                    && held(Leg.DECODE) == null;
+            if (!allowed) {
+                return new InvalidPlanStateException(
+                        "planDecode",
+                        "PREFILL_COMMITTED or PREFILL_RELEASED of a prefill-anchored plan, without a decode booking",
+                        state,
+                        history.transitions());
+            }
+            planning = true;
+            return null;
+        }
+    }
+
+    /** Answers the error of a second call whose prefill stays booked for the next try. */
+    <T> CompletableFuture<T> keepForRetry(Throwable cause) {
+        return CompletableFuture.failedFuture(new PlanFailedException(
+                PlanFailedException.Step.DECODE_COMMIT,
+                endedByCaller() ? Kind.CANCELLED : Failures.kind(cause),
+                cause,
+                historySnapshot()));
+    }
+
+    boolean isEnding() {
+        synchronized (lock) {
+            return ending != null;
+        }
+    }
+
+    void endPlanning() {
+        synchronized (lock) {
+            planning = false;
+        }
+    }
+
+    // ---------------------------------------------------------------------------------------------- prefill complete
+
+    /** Ends the prefill leg, or in a bypass the prefill charge on decode. Does nothing where there is neither. */
+    CompletableFuture<Void> prefillComplete() {
+        Supplier<CompletableFuture<Void>> work;
+        synchronized (lock) {
+            work = prefillWork();
+        }
+        return work.get();
+    }
+
+    /** Under the lock: what is to be done outside it. */
+    private Supplier<CompletableFuture<Void>> prefillWork() {
+        LinkedBookingState state = history.state();
+        if (ending == null && state.isBypass()) {
+            return decodeMarkWork(Objects.requireNonNull(held(Leg.DECODE)));
+        }
+        Reservation prefill = held(Leg.PREFILL);
+        boolean releasable = state == LinkedBookingState.PREFILL_COMMITTED || state == LinkedBookingState.LINKED;
+        if (ending != null || prefill == null || !releasable) {
+            return () -> CompletableFuture.completedFuture(null);
+        }
+        startFreeing(prefill);
+        FreeTask free = Objects.requireNonNull(prefill.free);
+        return () -> free.attempt().thenCompose(PlanRun::asVoid);
+    }
+
+    private Supplier<CompletableFuture<Void>> decodeMarkWork(Reservation decode) {
+        CompletableFuture<Void> running = bypassPrefillMark;
+        if (running != null) {
+            return running::copy;
+        }
+        CompletableFuture<Void> mark = new CompletableFuture<>();
+        bypassPrefillMark = mark;
+        Booking booking = Objects.requireNonNull(decode.booking);
+        return () -> {
+            markPrefillOnDecode(booking, mark);
+            return mark.copy();
+        };
+    }
+
+    private void markPrefillOnDecode(Booking decode, CompletableFuture<Void> mark) {
+        this.<Void>step(
+                        PlanEvent.Call.PREFILL_COMPLETE,
+                        Leg.DECODE,
+                        freeBound(),
+                        () -> settings.decodePool().prefillComplete(decode))
+                .whenComplete((done, failure) -> {
+                    boolean noMatter = failure == null || decodeMarkFailed();
+                    if (noMatter) {
+                        mark.complete(null);
+                    } else {
+                        mark.completeExceptionally(Failures.unwrap(failure));
+                    }
+                });
+    }
+
+    /** Lets the mark be tried again; tells whether the plan ended meanwhile, so that it is not needed any more. */
+    private boolean decodeMarkFailed() {
+        synchronized (lock) {
+            bypassPrefillMark = null;
+            return ending != null;
+        }
+    }
+
+    private Bound freeBound() {
+        return Bound.within(settings.freeRetry().attemptBound(), settings.ticker(), null);
+    }
+
+    private static CompletableFuture<Void> asVoid(LegOutcome outcome) {
+        Throwable failure = outcome.failure();
+        return failure == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure);
+    }
+
+    // ---------------------------------------------------------------------------------------------- ending
+
+    /** Fails planning: frees what is held, then answers the error, which carries the history after the first try of each free. */
+    <T> CompletableFuture<T> fail(
+            @Nullable Throwable cause, Function<PlanHistory, ? extends SelectionException> error) {
+        return end(Ending.FAILURE, cause)
+                .thenCompose(done -> CompletableFuture.failedFuture(error.apply(historySnapshot())));
+    }
+
+    /** Fails planning because a step failed. */
+    <T> CompletableFuture<T> fail(PlanFailedException.Step step, Throwable failure) {
+        Throwable cause = Failures.unwrap(failure);
+        return fail(
+                cause,
+                h -> new PlanFailedException(step, endedByCaller() ? Kind.CANCELLED : Failures.kind(cause), cause, h));
+    }
+
+    private boolean endedByCaller() {
+        synchronized (lock) {
+            return ending == Ending.CANCELLATION || ending == Ending.RELEASE;
+        }
+    }
+
+    /**
+     * Ends the plan: nothing new starts, open steps fail, everything that is or may be held is freed, both legs at once. Repeated, it tries
+     * again what is still held.
+     *
+     * @return what the first try of each free found; never exceptional
+     */
+    CompletableFuture<ReleaseOutcome> end(Ending why, @Nullable Throwable cause) {
+        Effects after = new Effects();
+        List<FreeTask> frees;
+        synchronized (lock) {
+            if (history.state().isTerminal()) {
+                return CompletableFuture.completedFuture(ReleaseOutcome.NOTHING_HELD);
+            }
+            if (ending == null) {
+                beginEnding(why, cause, after);
+            }
+            frees = open.stream().map(r -> Objects.requireNonNull(r.free)).toList();
+        }
+        after.run();
+        Map<Leg, CompletableFuture<LegOutcome>> outcomes = new EnumMap<>(Leg.class);
+        for (FreeTask free : frees) {
+            outcomes.merge(free.leg(), free.attempt(), (a, b) -> a.thenCombine(b, LegOutcome::and));
+        }
+        CompletableFuture<LegOutcome> none = CompletableFuture.completedFuture(LegOutcome.NOTHING_HELD);
+        return outcomes.getOrDefault(Leg.PREFILL, none)
+                .thenCombine(outcomes.getOrDefault(Leg.DECODE, none), ReleaseOutcome::new);
+    }
+
+    private void beginEnding(Ending why, @Nullable Throwable cause, Effects after) {
+        ending = why;
+        request = null;
+        boolean unknown = false;
+        for (Reservation r : open) {
+            switch (r.phase) {
+                case IN_FLIGHT -> {
+                    unknown = true;
+                    record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.GIVEN_UP, cancelled()), after);
+                    FreeTask free = FreeTask.ofReserveOnItsWay(settings, id, r.leg, r.selectionId, this);
+                    freeUnknown(r, free, cancelled(), after);
+                }
+                case HELD -> {
+                    if (r.leg == Leg.PREFILL && why.isCompensation()) {
+                        abortPrefill(Objects.requireNonNull(r.booking), after);
+                    }
+                    startFreeing(r);
+                }
+                case FREEING, SETTLED -> unknown |= r.booking == null;
+            }
+        }
+        if (unknown || (!open.isEmpty() && !saysWhatIsHeld())) {
+            move(why.pendingFrom(history.state()), after);
+        } else if (open.isEmpty()) {
+            finish(after);
+        }
+        if (why.isCompensation() && !open.isEmpty()) {
+            after.add(() -> settings.observer().onCompensation(id, cause));
+        }
+        after.add(() -> steps.end(cancelled()));
+    }
+
+    private void abortPrefill(Booking prefill, Effects after) {
+        after.add(() -> GuardedObserver.guard(() -> settings.prefillAbort().abort(id, prefill)));
+    }
+
+    /** Before its first commit a plan has no state that says "held": it goes through the pending one. */
+    private boolean saysWhatIsHeld() {
+        return history.state().canBecome(LinkedBookingState.COMPENSATED)
+                || history.state().canBecome(LinkedBookingState.RELEASE_PENDING);
+    }
+
+    private void startFreeing(Reservation r) {
+        if (r.phase == Reservation.Phase.HELD) {
+            r.phase = Reservation.Phase.FREEING;
+            r.free = FreeTask.ofBooking(settings, id, r.leg, r.selectionId, Objects.requireNonNull(r.booking), this);
+        }
+    }
+
+    private static FreeTask freeTask(Reservation r) {
+        return Objects.requireNonNull(r.free);
+    }
+
+    @Override
+    public void onAnswer(PlanEvent event) {
+        Effects after = new Effects();
+        synchronized (lock) {
+            record(event, after);
+        }
+        after.run();
+    }
+
+    @Override
+    public void onSettled(FreeTask task) {
+        Effects after = new Effects();
+        synchronized (lock) {
+            for (Reservation r : List.copyOf(open)) {
+                if (r.free == task) {
+                    settle(r, after);
+                }
+            }
+        }
+        after.run();
+    }
+
+    @Override
+    public void onFailedTry(FreeTask task) {
+        Effects after = new Effects();
+        synchronized (lock) {
+            boolean pending = history.state() == LinkedBookingState.COMPENSATION_PENDING
+                    || history.state() == LinkedBookingState.RELEASE_PENDING;
+            if (ending != null && !pending && !history.state().isTerminal()) {
+                move(ending.pendingFrom(history.state()), after);
+            }
+        }
+        after.run();
+    }
+
+    private void settle(Reservation r, Effects after) {
+        r.phase = Reservation.Phase.SETTLED;
+        open.remove(r);
+        LinkedBookingState state = history.state();
+        if (ending != null) {
+            if (open.isEmpty() && !state.isTerminal()) {
+                finish(after);
+            }
+        } else if (r.leg == Leg.PREFILL
+                && r.booking != null
+                && (state == LinkedBookingState.PREFILL_COMMITTED || state == LinkedBookingState.LINKED)) {
+            move(LinkedBookingState.PREFILL_RELEASED, after);
+        }
+    }
+
+    private void finish(Effects after) {
+        Ending why = Objects.requireNonNull(ending);
+        move(why.terminalFrom(history.state()), after);
+        after.add(() -> registry.over(this));
+    }
+
+    // ---------------------------------------------------------------------------------------------- under the lock
+
+    private void move(LinkedBookingState to, Effects after) {
+        LinkedBookingState from = history.state();
+        history.move(to);
+        after.add(() -> settings.observer().onTransition(id, from, to));
+    }
+
+    private void record(PlanEvent event, Effects after) {
+        history.record(event);
+        after.add(() -> settings.observer().onCall(id, event, event.endedTick() - event.startedTick()));
+    }
+
+    private PlanEvent event(
+            Reservation r, PlanEvent.Call call, PlanEvent.Outcome outcome, @Nullable Throwable failure) {
+        return event(r.startedTick, r.leg, call, r.selectionId, outcome, failure);
+    }
+
+    private PlanEvent event(
+            long startedTick,
+            Leg leg,
+            PlanEvent.Call call,
+            @Nullable String selectionId,
+            PlanEvent.Outcome outcome,
+            @Nullable Throwable failure) {
+        return new PlanEvent(
+                startedTick,
+                settings.ticker().read(),
+                leg,
+                call,
+                selectionId,
+                outcome,
+                failure == null ? null : Failures.describe(failure));
+    }
+
+    private static PlanEvent.Outcome outcome(@Nullable Throwable failure) {
+        return failure == null ? PlanEvent.Outcome.DONE : PlanEvent.Outcome.FAILED;
+    }
+
+    private static void cancelBound(Reservation r) {
+        if (r.bound != null) {
+            r.bound.cancel();
+        }
+    }
+
+    CancelledException cancelled() {
+        return new CancelledException("plan " + id);
+    }
+}

@@ -1,0 +1,177 @@
+package dev.tandemkv.coordinator.internal;
+
+import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.coordinator.DisaggRequest;
+import dev.tandemkv.coordinator.Leg;
+import dev.tandemkv.coordinator.OpenPlan;
+import dev.tandemkv.coordinator.PendingFree;
+import dev.tandemkv.coordinator.PlanEvent;
+import dev.tandemkv.coordinator.PlanLimitException;
+import dev.tandemkv.coordinator.RoutingPlan;
+import dev.tandemkv.selection.Booking;
+import java.lang.ref.PhantomReference;
+import java.lang.ref.ReferenceQueue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The plans that are not over, and the releases that outlived theirs. While there is an open plan a sweep runs every third of the lease:
+ * it renews what is booked, and finds plans whose handle was lost.
+ *
+ * <p>Thread-safe. The registry holds the plan, never its handle, so that a lost handle can be noticed.
+ */
+final class Registry {
+
+    private final Settings settings;
+    private final Map<String, PlanRun> open = new ConcurrentHashMap<>();
+    /** Counted before a plan is added and after it is removed, so that the limit cannot be overrun. */
+    private final AtomicInteger openCount = new AtomicInteger();
+
+    private final Set<FreeTask> strays = ConcurrentHashMap.newKeySet();
+    private final Set<Lost> handles = ConcurrentHashMap.newKeySet();
+    private final ReferenceQueue<RoutingPlan> lostHandles = new ReferenceQueue<>();
+
+    private final Object sweepLock = new Object();
+    /** Guarded by the sweep lock. */
+    private Scheduler.@Nullable Task sweep;
+
+    Registry(Settings settings) {
+        this.settings = settings;
+    }
+
+    /** Notices that a handle is gone although its plan is not over. */
+    private static final class Lost extends PhantomReference<RoutingPlan> {
+        private final PlanRun run;
+
+        Lost(RoutingPlan handle, PlanRun run, ReferenceQueue<RoutingPlan> queue) {
+            super(handle, queue);
+            this.run = run;
+        }
+    }
+
+    PlanRun open(DisaggRequest request) {
+        if (openCount.incrementAndGet() > settings.maxOpenPlans()) {
+            openCount.decrementAndGet();
+            throw new PlanLimitException(settings.maxOpenPlans());
+        }
+        PlanRun run = new PlanRun(request, settings, this);
+        if (open.putIfAbsent(request.id(), run) != null) {
+            openCount.decrementAndGet();
+            throw new ConflictException("plan", request.id(), "is still open");
+        }
+        keepSweeping();
+        return run;
+    }
+
+    RoutingPlan handOut(PlanRun run) {
+        PlanHandle handle = new PlanHandle(run);
+        if (!run.state().isTerminal()) {
+            Lost reference = new Lost(handle, run, lostHandles);
+            handles.add(reference);
+            if (run.state().isTerminal()) {
+                handles.remove(reference);
+            }
+        }
+        return handle;
+    }
+
+    void over(PlanRun run) {
+        if (open.remove(run.id(), run)) {
+            openCount.decrementAndGet();
+        }
+    }
+
+    @Nullable
+    PlanRun find(String planId) {
+        return open.get(planId);
+    }
+
+    List<OpenPlan> openPlans() {
+        long now = settings.ticker().read();
+        return open.values().stream()
+                .map(run -> new OpenPlan(run.id(), run.state(), now - run.createdTick(), run.pendingFrees()))
+                .toList();
+    }
+
+    List<PendingFree> pendingFrees() {
+        List<PendingFree> all = new ArrayList<>();
+        open.values().forEach(run -> all.addAll(run.pendingFrees()));
+        strays.forEach(stray -> all.add(stray.snapshot()));
+        return all;
+    }
+
+    /** A booking arrived after its plan had settled it. */
+    void freeStray(String planId, Leg leg, Booking booking) {
+        FreeTask task =
+                FreeTask.ofBooking(settings, planId, leg, booking.id().selectionId(), booking, new FreeTask.Listener() {
+                    @Override
+                    public void onAnswer(PlanEvent event) {
+                        settings.observer().onCall(planId, event, event.endedTick() - event.startedTick());
+                    }
+
+                    @Override
+                    public void onSettled(FreeTask settled) {
+                        strays.remove(settled);
+                    }
+
+                    @Override
+                    public void onFailedTry(FreeTask failed) {}
+                });
+        strays.add(task);
+        task.attempt();
+    }
+
+    private Duration third() {
+        return settings.lease().dividedBy(3);
+    }
+
+    private void keepSweeping() {
+        synchronized (sweepLock) {
+            if (sweep == null) {
+                sweep = settings.scheduler().schedule(third(), this::sweep);
+            }
+        }
+    }
+
+    private void sweep() {
+        reportLost();
+        open.values().forEach(this::renew);
+        synchronized (sweepLock) {
+            sweep = null;
+        }
+        if (!open.isEmpty()) {
+            keepSweeping();
+        }
+    }
+
+    private void renew(PlanRun run) {
+        for (PlanRun.Leased leased : run.leased()) {
+            PoolCall.start(() -> settings.pool(leased.leg()).touch(leased.booking()), (done, failure) -> {});
+        }
+    }
+
+    private void reportLost() {
+        for (Object next = lostHandles.poll(); next != null; next = lostHandles.poll()) {
+            if (next instanceof Lost lost && handles.remove(lost)) {
+                handleLost(lost.run);
+            }
+        }
+    }
+
+    /** Nobody can close the plan any more: what it holds is leased from now on, and released when the lease has passed. */
+    void handleLost(PlanRun run) {
+        if (run.state().isTerminal()) {
+            return;
+        }
+        run.stopRenewing();
+        settings.observer().onPlanForgotten(run.id(), settings.ticker().read() - run.createdTick());
+        settings.scheduler().schedule(settings.lease(), () -> run.end(Ending.RELEASE, null));
+    }
+}
