@@ -8,6 +8,7 @@ module dev.tandemkv.testkit {
     requires com.fasterxml.jackson.core;
 
     exports dev.tandemkv.testkit.engine;
+    exports dev.tandemkv.testkit.report;
     exports dev.tandemkv.testkit.sim;
     exports dev.tandemkv.testkit.trace;
 }

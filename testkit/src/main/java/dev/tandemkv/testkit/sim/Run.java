@@ -18,7 +18,7 @@ import java.util.random.RandomGenerator;
 record Run(Workload workload, EngineSetup engines, long seed, VirtualTime time, Clockwork clock) {
 
     /** Steps of a timeline over the arrivals; what is served later adds to them. */
-    private static final int STEPS = 96;
+    private static final int STEPS = 60;
 
     private static final long SECOND = 1_000_000_000L;
 

@@ -34,7 +34,7 @@ final class Rules {
 
     /** An adapter may use the core, and the one adapter it is built on. */
     private static final Set<String> BELOW_ADAPTERS =
-            Set.of("catalog", "indexer", "affinity", "selection", "coordinator", "enginewire", "wire");
+            Set.of("catalog", "indexer", "affinity", "selection", "coordinator", "adapters.enginewire");
 
     /** The one place that may read the JVM's clock. */
     private static final String CLOCK = "dev.tandemkv.catalog.time.SystemTicker";
