@@ -11,5 +11,6 @@ module dev.tandemkv.selection {
     requires org.slf4j;
 
     exports dev.tandemkv.selection;
+    exports dev.tandemkv.selection.policy;
     exports dev.tandemkv.selection.config;
 }

@@ -22,6 +22,8 @@ public record ScoringConfig(
         double routerTemperature,
         double sharedCacheMultiplier) {
 
+    public static final ScoringConfig DEFAULT = new ScoringConfig(1, 0, 1, 0, 0.75, 0.25, 0, 0);
+
     public ScoringConfig {
         Check.from0("overlap_score_credit", overlapScoreCredit);
         Check.from0("overlap_score_credit_decay", overlapScoreCreditDecay);

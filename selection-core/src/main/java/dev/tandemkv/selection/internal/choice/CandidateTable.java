@@ -1,0 +1,276 @@
+package dev.tandemkv.selection.internal.choice;
+
+import dev.tandemkv.catalog.WorkerRank;
+import java.util.Arrays;
+
+/**
+ * The eligible ranks of one decision and what is known of them: one row a rank, one array a column. A partition keeps one table and
+ * fills it anew for each decision: {@link #reset}, then {@link #add} for each rank in unsigned (worker id, rank) order, then what its
+ * policy declares: {@link #setLoad} for every row, and the cache and taint columns for the rows that have any; those are 0 otherwise.
+ *
+ * <p>Components never see the table but a {@link TableView} that shows what they declared. Single-threaded, as the partition step.
+ */
+public final class CandidateTable {
+
+    private final double hostWeight;
+    private final double diskWeight;
+
+    private long isl;
+    private int blockSize = 1;
+    private int size;
+    private boolean directed;
+    private boolean taintsRequested;
+    private boolean anyTier;
+
+    private long[] workerId = new long[16];
+    private int[] rank = new int[16];
+    private int[] ledgerRow = new int[16];
+    private long[] totalBlocks = new long[16];
+
+    // Dense columns: written for every row or read by nobody.
+    private long[] activePrefill = new long[16];
+    private long[] activeDecode = new long[16];
+    private int[] additional = new int[16];
+    private int[] requests = new int[16];
+
+    // Sparse columns: cleared by reset.
+    private int[] device = new int[16];
+    private int[] host = new int[16];
+    private int[] disk = new int[16];
+    private int[] shared = new int[16];
+    private double[] taintWeight = new double[16];
+
+    /**
+     * @param hostWeight worth of a block in host memory
+     * @param diskWeight worth of a block on disk
+     */
+    public CandidateTable(double hostWeight, double diskWeight) {
+        this.hostWeight = hostWeight;
+        this.diskWeight = diskWeight;
+    }
+
+    // ---- filling
+
+    /** Empties the table for another decision. */
+    public void reset(long islTokens, int blockSizeTokens) {
+        Arrays.fill(device, 0, size, 0);
+        Arrays.fill(host, 0, size, 0);
+        Arrays.fill(disk, 0, size, 0);
+        Arrays.fill(shared, 0, size, 0);
+        Arrays.fill(taintWeight, 0, size, 0);
+        isl = islTokens;
+        blockSize = blockSizeTokens;
+        size = 0;
+        directed = false;
+        taintsRequested = false;
+        anyTier = false;
+    }
+
+    /**
+     * Adds a candidate.
+     *
+     * @param row where its load is in the ledger
+     * @param totalKvBlocks KV blocks of the rank, or 0 if unknown
+     * @return its row in this table
+     */
+    public int add(long worker, int dpRank, int row, long totalKvBlocks) {
+        if (size == workerId.length) {
+            grow();
+        }
+        workerId[size] = worker;
+        rank[size] = dpRank;
+        ledgerRow[size] = row;
+        totalBlocks[size] = totalKvBlocks;
+        return size++;
+    }
+
+    /**
+     * Load of a row at the instant of the decision.
+     *
+     * @param prefillTokens booked prefill tokens, decayed
+     * @param decodeBlocks booked decode blocks
+     * @param additionalBlocks blocks of this request that are not active there
+     * @param activeRequests booked requests
+     */
+    public void setLoad(int row, long prefillTokens, long decodeBlocks, int additionalBlocks, int activeRequests) {
+        activePrefill[row] = prefillTokens;
+        activeDecode[row] = decodeBlocks;
+        additional[row] = additionalBlocks;
+        requests[row] = activeRequests;
+    }
+
+    /** What a row caches of the prompt: blocks on the device, in host memory behind them, on disk behind those. */
+    public void setTiers(int row, int deviceBlocks, int hostBlocks, int diskBlocks) {
+        device[row] = deviceBlocks;
+        host[row] = hostBlocks;
+        disk[row] = diskBlocks;
+        anyTier |= (deviceBlocks | hostBlocks | diskBlocks) != 0;
+    }
+
+    /** Shared-cache blocks at positions behind the row's device blocks. */
+    public void setShared(int row, int sharedBlocks) {
+        shared[row] = sharedBlocks;
+    }
+
+    /** Says that the request prefers taints, so that {@link #setTaintWeight} counts. */
+    public void preferTaints() {
+        taintsRequested = true;
+    }
+
+    /** Sum of the request's weights of the preferred taints that the row's worker has. */
+    public void setTaintWeight(int row, double weight) {
+        taintWeight[row] = weight;
+    }
+
+    /** Says that the rows are what a pin or an affinity target left. */
+    public void setDirected() {
+        directed = true;
+    }
+
+    private void grow() {
+        int capacity = size * 2;
+        workerId = Arrays.copyOf(workerId, capacity);
+        rank = Arrays.copyOf(rank, capacity);
+        ledgerRow = Arrays.copyOf(ledgerRow, capacity);
+        totalBlocks = Arrays.copyOf(totalBlocks, capacity);
+        activePrefill = Arrays.copyOf(activePrefill, capacity);
+        activeDecode = Arrays.copyOf(activeDecode, capacity);
+        additional = Arrays.copyOf(additional, capacity);
+        requests = Arrays.copyOf(requests, capacity);
+        device = Arrays.copyOf(device, capacity);
+        host = Arrays.copyOf(host, capacity);
+        disk = Arrays.copyOf(disk, capacity);
+        shared = Arrays.copyOf(shared, capacity);
+        taintWeight = Arrays.copyOf(taintWeight, capacity);
+    }
+
+    /** Which rows stay. */
+    @FunctionalInterface
+    interface RowTest {
+        boolean test(int row);
+    }
+
+    /** Drops the rows that fail a test; the others keep their order. */
+    void keep(RowTest test) {
+        int kept = 0;
+        for (int row = 0; row < size; row++) {
+            if (test.test(row)) {
+                move(row, kept++);
+            }
+        }
+        for (int row = kept; row < size; row++) {
+            setTiers(row, 0, 0, 0);
+            setShared(row, 0);
+            setTaintWeight(row, 0);
+        }
+        size = kept;
+    }
+
+    private void move(int from, int to) {
+        if (from == to) {
+            return;
+        }
+        workerId[to] = workerId[from];
+        rank[to] = rank[from];
+        ledgerRow[to] = ledgerRow[from];
+        totalBlocks[to] = totalBlocks[from];
+        activePrefill[to] = activePrefill[from];
+        activeDecode[to] = activeDecode[from];
+        additional[to] = additional[from];
+        requests[to] = requests[from];
+        device[to] = device[from];
+        host[to] = host[from];
+        disk[to] = disk[from];
+        shared[to] = shared[from];
+        taintWeight[to] = taintWeight[from];
+    }
+
+    // ---- reading
+
+    public int size() {
+        return size;
+    }
+
+    public long workerId(int row) {
+        return workerId[row];
+    }
+
+    public int rank(int row) {
+        return rank[row];
+    }
+
+    public WorkerRank worker(int row) {
+        return new WorkerRank(workerId[row], rank[row]);
+    }
+
+    /** Where the row's load is in the ledger. */
+    public int ledgerRow(int row) {
+        return ledgerRow[row];
+    }
+
+    public boolean directed() {
+        return directed;
+    }
+
+    boolean taintsRequested() {
+        return taintsRequested;
+    }
+
+    boolean anyTier() {
+        return anyTier;
+    }
+
+    public long totalKvBlocks(int row) {
+        return totalBlocks[row];
+    }
+
+    public long activePrefillTokens(int row) {
+        return activePrefill[row];
+    }
+
+    public long activeDecodeBlocks(int row) {
+        return activeDecode[row];
+    }
+
+    public long potentialDecodeBlocks(int row) {
+        return activeDecode[row] + additional[row];
+    }
+
+    public int activeRequests(int row) {
+        return requests[row];
+    }
+
+    public int deviceBlocks(int row) {
+        return device[row];
+    }
+
+    public int hostBlocks(int row) {
+        return host[row];
+    }
+
+    public int diskBlocks(int row) {
+        return disk[row];
+    }
+
+    public int sharedBlocks(int row) {
+        return shared[row];
+    }
+
+    double taintWeight(int row) {
+        return taintWeight[row];
+    }
+
+    public double weightedOverlapBlocks(int row) {
+        return device[row] + hostWeight * host[row] + diskWeight * disk[row];
+    }
+
+    /** {@code min(isl, weighted overlap x block size)}, fractions kept (D-CACHED). */
+    public double cachedTokens(int row) {
+        return Math.min((double) isl, weightedOverlapBlocks(row) * blockSize);
+    }
+
+    /** {@code isl - cached}, never negative. */
+    public double uncachedTokens(int row) {
+        return isl - cachedTokens(row);
+    }
+}

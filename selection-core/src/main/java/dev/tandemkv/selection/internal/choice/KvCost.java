@@ -1,0 +1,183 @@
+package dev.tandemkv.selection.internal.choice;
+
+import dev.tandemkv.selection.RouterConfigOverride;
+import dev.tandemkv.selection.config.ScoringConfig;
+import dev.tandemkv.selection.policy.Candidates;
+import dev.tandemkv.selection.policy.CostTerms;
+import dev.tandemkv.selection.policy.PolicyContext;
+import dev.tandemkv.selection.policy.PolicyInput;
+import dev.tandemkv.selection.policy.WorkerScorer;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The built-in cost, in blocks.
+ *
+ * <pre>
+ * rawPrefill  = (active prefill tokens + isl) / B                       0 where prefill is not tracked
+ * credit      = overlapScoreCredit * decay * device + hostWeight * host + diskWeight * disk + sharedMultiplier * shared
+ * decay       = 1 / (1 + creditDecay * ((active prefill - least active prefill) / B) / request blocks)
+ * cost        = prefillLoadScale * max(0, rawPrefill - credit) + potential decode + requestWeight * requests
+ * </pre>
+ *
+ * <p>A request without prefill tracking and with credit costs {@code max(0, potential decode - credit) + requestWeight * requests}: that
+ * is a decode pool, where a hit saves blocks and not prefill. Preferred taints scale the cost by {@code exp(-tanh(weight))}.
+ */
+final class KvCost implements WorkerScorer {
+
+    /** Whether a request may change the weights. */
+    enum Overrides {
+        HONOURED,
+        IGNORED
+    }
+
+    private final ScoringConfig scoring;
+    private final Overrides overrides;
+
+    KvCost(ScoringConfig scoring, Overrides overrides) {
+        this.scoring = scoring;
+        this.overrides = overrides;
+    }
+
+    @Override
+    public String name() {
+        return "kv-cost";
+    }
+
+    @Override
+    public Set<PolicyInput> inputs() {
+        EnumSet<PolicyInput> inputs = EnumSet.of(PolicyInput.CACHE, PolicyInput.LOAD, PolicyInput.PREFERRED_TAINT);
+        if (scoring.decodeActiveRequestWeight() > 0) {
+            inputs.add(PolicyInput.ACTIVE_REQUEST_LOAD);
+        }
+        return inputs;
+    }
+
+    @Override
+    public void score(PolicyContext context, Candidates candidates, double[] costs) {
+        Candidates.Cache cache = Objects.requireNonNull(candidates.cache());
+        Candidates.Load load = Objects.requireNonNull(candidates.load());
+        Candidates.Requests requests = Objects.requireNonNull(candidates.requests());
+        RouterConfigOverride override = overrideOf(context);
+        double deviceWeight = or(override.overlapScoreCredit(), scoring.overlapScoreCredit());
+        double scale = or(override.prefillLoadScale(), scoring.prefillLoadScale());
+        double sharedWeight = or(override.sharedCacheMultiplier(), scoring.sharedCacheMultiplier());
+        double hostWeight = scoring.hostCacheHitWeight();
+        double diskWeight = scoring.diskCacheHitWeight();
+        double requestWeight = scoring.decodeActiveRequestWeight();
+        double isl = context.islTokens();
+        double blockSize = context.blockSize();
+        boolean tracked = context.tracksPrefill();
+        boolean decodeOnly = decodeOnly(context, deviceWeight);
+        boolean decays = decays(context);
+        long least = decays ? leastPrefill(candidates, load) : 0;
+        for (int row = 0; row < candidates.size(); row++) {
+            long active = load.activePrefillTokens(row);
+            double decay = decays ? decay(context, active, least) : 1;
+            costs[row] = cost(
+                    tracked ? (active + isl) / blockSize : 0,
+                    deviceWeight * decay * cache.deviceBlocks(row),
+                    hostWeight * cache.hostBlocks(row),
+                    diskWeight * cache.diskBlocks(row),
+                    sharedWeight * cache.sharedBlocks(row),
+                    (double) load.potentialDecodeBlocks(row),
+                    requestWeight * requests.activeRequests(row),
+                    scale,
+                    decodeOnly);
+        }
+        if (prefersTaints(candidates)) {
+            for (int row = 0; row < candidates.size(); row++) {
+                costs[row] *= taintFactor(candidates, row);
+            }
+        }
+    }
+
+    @Override
+    public CostTerms explain(PolicyContext context, Candidates candidates, int row, double cost) {
+        Candidates.Cache cache = Objects.requireNonNull(candidates.cache());
+        Candidates.Load load = Objects.requireNonNull(candidates.load());
+        Candidates.Requests requests = Objects.requireNonNull(candidates.requests());
+        RouterConfigOverride override = overrideOf(context);
+        double deviceWeight = or(override.overlapScoreCredit(), scoring.overlapScoreCredit());
+        double isl = context.islTokens();
+        double blockSize = context.blockSize();
+        long active = load.activePrefillTokens(row);
+        double decay = decays(context) ? decay(context, active, leastPrefill(candidates, load)) : 1;
+        return new KvCostTerms(
+                context.tracksPrefill() ? (active + isl) / blockSize : 0,
+                deviceWeight,
+                decay,
+                cache.deviceBlocks(row),
+                scoring.hostCacheHitWeight(),
+                cache.hostBlocks(row),
+                scoring.diskCacheHitWeight(),
+                cache.diskBlocks(row),
+                or(override.sharedCacheMultiplier(), scoring.sharedCacheMultiplier()),
+                cache.sharedBlocks(row),
+                load.potentialDecodeBlocks(row),
+                scoring.decodeActiveRequestWeight(),
+                requests.activeRequests(row),
+                or(override.prefillLoadScale(), scoring.prefillLoadScale()),
+                decodeOnly(context, deviceWeight),
+                prefersTaints(candidates) ? taintFactor(candidates, row) : 1);
+    }
+
+    /** The formula, apart from taints; the one place where it is written, for choosing and for explaining. */
+    static double cost(
+            double rawPrefill,
+            double deviceCredit,
+            double hostCredit,
+            double diskCredit,
+            double sharedCredit,
+            double potentialDecode,
+            double requestLoad,
+            double scale,
+            boolean decodeOnly) {
+        double credit = deviceCredit + hostCredit + diskCredit + sharedCredit;
+        double rest = (decodeOnly ? potentialDecode : rawPrefill) - credit;
+        double covered = rest > 0 ? rest : 0;
+        return decodeOnly ? covered + requestLoad : scale * covered + potentialDecode + requestLoad;
+    }
+
+    private RouterConfigOverride overrideOf(PolicyContext context) {
+        return overrides == Overrides.HONOURED ? context.request().override() : RouterConfigOverride.NONE;
+    }
+
+    private static double or(@Nullable Double override, double configured) {
+        return override == null ? configured : override;
+    }
+
+    private static boolean decodeOnly(PolicyContext context, double deviceWeight) {
+        return !context.tracksPrefill() && deviceWeight > 0;
+    }
+
+    private boolean decays(PolicyContext context) {
+        return context.tracksPrefill() && scoring.overlapScoreCreditDecay() > 0;
+    }
+
+    private static long leastPrefill(Candidates candidates, Candidates.Load load) {
+        long least = Long.MAX_VALUE;
+        for (int row = 0; row < candidates.size(); row++) {
+            least = Math.min(least, load.activePrefillTokens(row));
+        }
+        return least;
+    }
+
+    private double decay(PolicyContext context, long active, long least) {
+        double excessBlocks = (double) (active - least) / context.blockSize();
+        return 1 / (1 + scoring.overlapScoreCreditDecay() * excessBlocks / context.requestBlocks());
+    }
+
+    private static boolean prefersTaints(Candidates candidates) {
+        Candidates.PreferredTaints taints = Objects.requireNonNull(candidates.preferredTaints());
+        return taints.requested() && !candidates.directed();
+    }
+
+    private static double taintFactor(Candidates candidates, int row) {
+        double weight = Objects.requireNonNull(candidates.preferredTaints()).weight(row);
+        // Strict, so that a seed gives one sequence on every JDK and processor.
+        return StrictMath.exp(-StrictMath.tanh(weight));
+    }
+}
