@@ -7,6 +7,7 @@ public final class BadRequestException extends SelectionException {
 
     private final String field;
     private final String value;
+    private final String expectation;
 
     /**
      * @param field name of the offending field, as the caller knows it
@@ -17,6 +18,7 @@ public final class BadRequestException extends SelectionException {
         super(Kind.BAD_REQUEST, field + ": " + value + " (expected: " + expectation + ")");
         this.field = field;
         this.value = String.valueOf(value);
+        this.expectation = expectation;
     }
 
     public String field() {
@@ -25,5 +27,10 @@ public final class BadRequestException extends SelectionException {
 
     public String value() {
         return value;
+    }
+
+    /** What would have been accepted. */
+    public String expectation() {
+        return expectation;
     }
 }

@@ -1,15 +1,18 @@
 package dev.tandemkv.catalog;
 
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One batch of membership changes.
  *
  * @param upserts workers to register or replace; no id twice
- * @param removals ids to remove; an unknown one is no error
+ * @param removals ids to remove, walked in unsigned order; an unknown one is no error
  */
 public record CatalogChanges(List<WorkerSpec> upserts, Set<Long> removals) {
 
@@ -18,7 +21,10 @@ public record CatalogChanges(List<WorkerSpec> upserts, Set<Long> removals) {
      */
     public CatalogChanges {
         upserts = List.copyOf(upserts);
-        removals = Set.copyOf(removals);
+        // Sorted, because the order in which a copied set is walked differs from one JVM to the next.
+        SortedSet<Long> sorted = new TreeSet<>(Long::compareUnsigned);
+        sorted.addAll(removals);
+        removals = Collections.unmodifiableSet(sorted);
         Set<Long> seen = new HashSet<>();
         for (WorkerSpec spec : upserts) {
             if (!seen.add(spec.workerId()) || removals.contains(spec.workerId())) {

@@ -177,7 +177,7 @@ public record WorkerSpec(
 
     /** Collects the components of a {@link WorkerSpec}; not thread-safe. Each setter replaces what was set before. */
     public static final class Builder {
-        private final long workerId;
+        private long workerId;
         private String modelName = PartitionKey.DEFAULT_NAME;
         private String routingGroup = PartitionKey.DEFAULT_NAME;
         private @Nullable String endpoint;
@@ -229,6 +229,12 @@ public record WorkerSpec(
             routerHintSourceControlEndpoints = spec.routerHintSourceControlEndpoints;
             kvEventSourceMode = spec.kvEventSourceMode;
             incarnation = spec.incarnation;
+        }
+
+        /** Replaces the id, to make another worker of the same kind. */
+        public Builder workerId(long workerId) {
+            this.workerId = workerId;
+            return this;
         }
 
         /** Default {@code default}. */
