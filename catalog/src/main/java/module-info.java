@@ -6,5 +6,6 @@ module dev.tandemkv.catalog {
     requires com.fasterxml.jackson.databind;
 
     exports dev.tandemkv.catalog;
+    exports dev.tandemkv.catalog.source;
     exports dev.tandemkv.catalog.time;
 }
