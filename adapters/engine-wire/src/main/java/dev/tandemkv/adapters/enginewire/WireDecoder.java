@@ -41,13 +41,23 @@ public final class WireDecoder {
      * @throws NullPointerException if {@code payload} is null
      */
     public WireBatch decode(byte[] payload) {
+        return read(payload, limits, in -> new BatchReader(in).read());
+    }
+
+    /** Reads one value. */
+    interface Reading<T> {
+        T from(WireReader in) throws IOException;
+    }
+
+    /** Reads one value that is the whole payload, and says in our words what was wrong with it. */
+    static <T> T read(byte[] payload, WireLimits limits, Reading<T> reading) {
         WireReader in = new WireReader(payload, limits);
         try {
-            WireBatch batch = new BatchReader(in).read();
+            T value = reading.from(in);
             if (in.remaining() > 0) {
                 throw in.at("payload").fail(Problem.TRAILING_BYTES, in.remaining() + " bytes", "the end");
             }
-            return batch;
+            return value;
         } catch (MessageInsufficientBufferException e) {
             throw in.fail(Problem.TRUNCATED, "the end", "more bytes", e);
         } catch (MessageIntegerOverflowException e) {

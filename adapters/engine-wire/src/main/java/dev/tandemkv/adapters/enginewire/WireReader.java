@@ -8,7 +8,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.msgpack.core.MessageFormat;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessageUnpacker;
@@ -211,6 +216,46 @@ final class WireReader {
 
     boolean truth() throws IOException {
         return unpacker.unpackBoolean();
+    }
+
+    /** The next value with everything in it: text, numbers, lists and maps with text keys; bytes are refused. */
+    @Nullable
+    Object tree() throws IOException {
+        return tree(0);
+    }
+
+    private @Nullable Object tree(int depth) throws IOException {
+        ValueType type = type();
+        if (isContainer(type) && depth == limits.depth()) {
+            throw fail(Problem.LIMIT_EXCEEDED, "nesting", "<= " + limits.depth() + " levels");
+        }
+        return switch (type) {
+            case NIL -> {
+                unpacker.unpackNil();
+                yield null;
+            }
+            case BOOLEAN -> truth();
+            case INTEGER -> integerBits();
+            case FLOAT -> number();
+            case STRING -> text();
+            case ARRAY -> {
+                int count = arrayHeader(Integer.MAX_VALUE);
+                List<@Nullable Object> elements = new ArrayList<>(count);
+                for (int i = 0; i < count; i++) {
+                    elements.add(tree(depth + 1));
+                }
+                yield elements;
+            }
+            case MAP -> {
+                int pairs = mapHeader();
+                Map<String, @Nullable Object> map = new LinkedHashMap<>();
+                for (int i = 0; i < pairs; i++) {
+                    map.put(text(), tree(depth + 1));
+                }
+                yield map;
+            }
+            case BINARY, EXTENSION -> throw wrongType("text, number, list or map");
+        };
     }
 
     /** The bytes of the next value, whatever it is. */

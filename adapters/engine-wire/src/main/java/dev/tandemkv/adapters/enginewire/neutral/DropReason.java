@@ -18,6 +18,8 @@ public enum DropReason {
     NON_MAIN_ATTENTION_GROUP("non_main_attention_group"),
     /** An event without a kind, of a group other than 0 that no store named. */
     UNLEARNED_GROUP_IDX("unlearned_group_idx"),
+    /** An attention window other than the largest (TensorRT-LLM). */
+    OTHER_WINDOW("other_window"),
     /** The rank's hashes do not depend on what precedes a block (SGLang up to 0.5.5). */
     UNSUPPORTED_HASH_SCHEME("unsupported_hash_scheme"),
     /** A medium that is not known here. */

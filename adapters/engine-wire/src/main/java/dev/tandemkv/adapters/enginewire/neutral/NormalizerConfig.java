@@ -1,5 +1,6 @@
 package dev.tandemkv.adapters.enginewire.neutral;
 
+import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.hash.BlockHasher;
 import java.util.Objects;
@@ -35,5 +36,15 @@ public record NormalizerConfig(
     /** With the default bounds. */
     public static NormalizerConfig of(WorkerRank listener, BlockHasher hasher, EngineFamily family) {
         return new NormalizerConfig(listener, hasher, family, 1_024, 262_144);
+    }
+
+    /** Checked before a rank is added, so threads that race can pass the bound by their number. */
+    void requireRoom(int known, int rank) {
+        if (known >= maxRanks) {
+            throw new BadRequestException(
+                    "data_parallel_rank",
+                    Integer.toUnsignedString(rank),
+                    "one of the " + maxRanks + " ranks heard first");
+        }
     }
 }

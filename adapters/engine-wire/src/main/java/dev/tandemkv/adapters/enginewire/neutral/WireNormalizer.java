@@ -57,14 +57,8 @@ public final class WireNormalizer {
         return counters.snapshot();
     }
 
-    /** The bound is checked before the rank is added, so threads that race can pass it by their number. */
     private RankNormalizer admit(int rank) {
-        if (ranks.size() >= config.maxRanks()) {
-            throw new BadRequestException(
-                    "data_parallel_rank",
-                    Integer.toUnsignedString(rank),
-                    "one of the " + config.maxRanks() + " ranks heard first");
-        }
+        config.requireRoom(ranks.size(), rank);
         WorkerRank whose = new WorkerRank(config.listener().workerId(), rank);
         return ranks.computeIfAbsent(rank, r -> new RankNormalizer(whose, config, counters));
     }
