@@ -100,8 +100,8 @@ final class OrderedStream {
         boolean news = false;
         for (EventBatch batch : batches) {
             EventBatch known = held.get(batch.sequence());
-            boolean better =
-                    known == null || (known instanceof EventBatch.Undecodable && batch instanceof EventBatch.Decoded);
+            boolean better = known == null
+                    || (known instanceof EventBatch.Undecodable && batch instanceof EventBatch.Applicable);
             if (better && !isApplied(batch.sequence())) {
                 hold(batch);
                 news = true;
@@ -113,9 +113,8 @@ final class OrderedStream {
     // ---- moving on
 
     void apply(EventBatch batch) {
-        if (batch instanceof EventBatch.Decoded decoded) {
-            picture.apply(decoded);
-            timestamp = decoded.timestamp();
+        if (batch instanceof EventBatch.Applicable applicable && picture.apply(applicable)) {
+            timestamp = applicable.timestamp();
         } else {
             counters.increment(FeedCounter.UNDECODABLE_REPLAYED);
             picture.lost(Exactness.Reason.NON_CONTIGUOUS);

@@ -199,11 +199,11 @@ final class RankFeed {
         }
         if (seen == EventCursor.Observation.STALE) {
             counters.increment(FeedCounter.STALE);
-        } else if (batch instanceof EventBatch.Decoded decoded) {
+        } else if (batch instanceof EventBatch.Applicable applicable) {
             if (recovery.isBusy()) {
-                recovery.hold(decoded);
+                recovery.hold(applicable);
             } else {
-                take(decoded, seen);
+                take(applicable, seen);
             }
         } else {
             // The cursor stays, so that the next batch shows a gap and has this one replayed.
@@ -215,16 +215,16 @@ final class RankFeed {
     /** After a snapshot nothing was heard live, so numbers alone cannot move backwards; the publisher's clock can tell. */
     private boolean isOfAnotherPublisher(EventBatch batch) {
         OptionalLong position = stream.position();
-        if (!recovery.isUnverified() || position.isEmpty() || !(batch instanceof EventBatch.Decoded decoded)) {
+        if (!recovery.isUnverified() || position.isEmpty() || !(batch instanceof EventBatch.Applicable applicable)) {
             return false;
         }
-        int order = Long.compareUnsigned(decoded.sequence(), position.getAsLong());
+        int order = Long.compareUnsigned(applicable.sequence(), position.getAsLong());
         return order < 0
-                ? decoded.timestamp() > stream.timestamp()
-                : order == 0 && decoded.timestamp() != stream.timestamp();
+                ? applicable.timestamp() > stream.timestamp()
+                : order == 0 && applicable.timestamp() != stream.timestamp();
     }
 
-    private void take(EventBatch.Decoded batch, EventCursor.Observation seen) {
+    private void take(EventBatch.Applicable batch, EventCursor.Observation seen) {
         boolean begins =
                 seen == EventCursor.Observation.INITIAL && (joinsAnywhere || !stream.isBeyondStart(batch.sequence()));
         if (begins) {

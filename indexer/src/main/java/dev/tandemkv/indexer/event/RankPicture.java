@@ -6,6 +6,7 @@ import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.Tier;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,6 +32,9 @@ final class RankPicture {
     private final Ticker ticker;
     private final OrphanWindow orphans;
     private final Map<Exactness.Reason, Exactness.Direction> reasons = new LinkedHashMap<>();
+
+    /** What the next batch goes on from. */
+    private EventBatch.Continuity continuity = EventBatch.Continuity.ANEW;
 
     /** Whether the rank can hold anything: while it cannot, lost batches can only hide stores. */
     private boolean mayHold;
@@ -58,15 +62,37 @@ final class RankPicture {
         }
     }
 
-    void apply(EventBatch.Decoded batch) {
-        batch.events().forEach(this::apply);
+    /** Applies a batch; false if it could not be read after all. */
+    boolean apply(EventBatch.Applicable batch) {
+        List<KvEvent> events = read(batch::read, continuity, batch.sequence());
+        if (events == null) {
+            return false;
+        }
+        events.forEach(this::apply);
         counters.increment(FeedCounter.BATCHES);
+        return true;
     }
 
-    /** Puts the full content of the rank in the place of what is known. */
-    void replace(ReplayReply.Contents contents) {
+    /** Puts the full content of the rank in the place of what is known; false if it could not be read after all. */
+    boolean replace(ReplayReply.Contents contents) {
+        List<KvEvent> events = read(contents.reading(), EventBatch.Continuity.ANEW, contents.cursor());
+        if (events == null) {
+            return false;
+        }
         apply(new KvEvent.Cleared());
-        contents.events().forEach(this::apply);
+        events.forEach(this::apply);
+        return true;
+    }
+
+    private @Nullable List<KvEvent> read(EventBatch.Reading reading, EventBatch.Continuity from, long sequence) {
+        try {
+            List<KvEvent> events = reading.read(from);
+            continuity = EventBatch.Continuity.CONTINUES;
+            return events;
+        } catch (RuntimeException e) {
+            LOG.warn("Rank {}: batch {} cannot be read", rank, Long.toUnsignedString(sequence), e);
+            return null;
+        }
     }
 
     /** A new publisher: nothing of the old one's remains. */
@@ -74,6 +100,7 @@ final class RankPicture {
         index.apply(rank, new KvEvent.Cleared());
         reasons.clear();
         mayHold = false;
+        continuity = EventBatch.Continuity.ANEW;
     }
 
     private void apply(KvEvent event) {

@@ -142,7 +142,7 @@ final class Recovery {
     }
 
     /** Holds a live batch while a request is out. */
-    void hold(EventBatch.Decoded batch) {
+    void hold(EventBatch.Applicable batch) {
         if (stream.heldCount() >= config.maxHeld()) {
             counters.increment(FeedCounter.HELD_DROPPED);
             dropped = true;
@@ -153,7 +153,7 @@ final class Recovery {
     }
 
     /** A live batch shows that earlier ones are missing. */
-    void missing(long expected, EventBatch.Decoded batch) {
+    void missing(long expected, EventBatch.Applicable batch) {
         stream.hold(batch);
         gap(expected, batch.sequence());
     }
@@ -306,7 +306,7 @@ final class Recovery {
         if (reply == null) {
             onFailure(answered, failure);
         } else if (reply instanceof ReplayReply.Contents contents) {
-            onContents(contents);
+            onContents(answered, contents);
         } else {
             onBatches(answered, (ReplayReply.Batches) reply);
         }
@@ -347,8 +347,11 @@ final class Recovery {
         }
     }
 
-    private void onContents(ReplayReply.Contents contents) {
-        picture.replace(contents);
+    private void onContents(Request answered, ReplayReply.Contents contents) {
+        if (!picture.replace(contents)) {
+            onFailure(answered, "its contents cannot be read");
+            return;
+        }
         stream.contains(contents.cursor(), contents.timestamp());
         unverified = false;
         caughtUp = true;
@@ -400,7 +403,7 @@ final class Recovery {
             return false;
         }
         boolean same = !batches.isEmpty()
-                && batches.get(0) instanceof EventBatch.Decoded first
+                && batches.get(0) instanceof EventBatch.Applicable first
                 && first.sequence() == answered.from()
                 && first.timestamp() == stream.timestamp();
         if (same) {

@@ -46,33 +46,52 @@ public sealed interface ReplayReply permits ReplayReply.Batches, ReplayReply.Con
 
         /** The whole content of the rank, if this is its whole history. */
         Optional<Contents> asContents(long firstSequence) {
-            List<KvEvent> events = new ArrayList<>();
-            long expected = firstSequence;
-            double timestamp = 0;
+            List<EventBatch.Applicable> history = new ArrayList<>();
             for (EventBatch batch : sorted()) {
-                if (batch.sequence() != expected || !(batch instanceof EventBatch.Decoded decoded)) {
+                if (batch.sequence() != firstSequence + history.size()
+                        || !(batch instanceof EventBatch.Applicable applicable)) {
                     return Optional.empty();
                 }
-                events.addAll(decoded.events());
-                timestamp = decoded.timestamp();
-                expected++;
+                history.add(applicable);
             }
-            return expected == firstSequence || end == End.SILENT
-                    ? Optional.empty()
-                    : Optional.of(new Contents(events, expected - 1, timestamp));
+            if (history.isEmpty() || end == End.SILENT) {
+                return Optional.empty();
+            }
+            EventBatch.Applicable last = history.get(history.size() - 1);
+            return Optional.of(new Contents(c -> readAll(history, c), last.sequence(), last.timestamp()));
+        }
+
+        private static List<KvEvent> readAll(List<EventBatch.Applicable> history, EventBatch.Continuity start) {
+            List<KvEvent> events = new ArrayList<>();
+            EventBatch.Continuity continuity = start;
+            for (EventBatch.Applicable batch : history) {
+                events.addAll(batch.read(continuity));
+                continuity = EventBatch.Continuity.CONTINUES;
+            }
+            return events;
         }
     }
 
     /**
      * All that the rank holds, as events to be applied to an empty rank.
      *
-     * @param events every parent before its children
+     * @param reading gives the events, every parent before its children
      * @param cursor unsigned number of the last batch that is contained
      * @param timestamp of that batch, or NaN if unknown
      */
-    record Contents(List<KvEvent> events, long cursor, double timestamp) implements ReplayReply {
+    record Contents(EventBatch.Reading reading, long cursor, double timestamp) implements ReplayReply {
         public Contents {
-            events = List.copyOf(events);
+            Objects.requireNonNull(reading, "reading");
+        }
+
+        /** Contents that are known. */
+        public Contents(List<KvEvent> events, long cursor, double timestamp) {
+            this(known(events), cursor, timestamp);
+        }
+
+        private static EventBatch.Reading known(List<KvEvent> events) {
+            List<KvEvent> copy = List.copyOf(events);
+            return continuity -> copy;
         }
     }
 }

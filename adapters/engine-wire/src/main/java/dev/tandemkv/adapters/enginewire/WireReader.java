@@ -218,10 +218,13 @@ final class WireReader {
         return unpacker.unpackBoolean();
     }
 
-    /** The next value with everything in it: text, numbers, lists and maps with text keys; bytes are refused. */
-    @Nullable
+    /** The next value with everything in it: text, numbers, lists and maps with text keys; bytes, and nil for the whole, are refused. */
     Object tree() throws IOException {
-        return tree(0);
+        Object tree = tree(0);
+        if (tree == null) {
+            throw fail(Problem.WRONG_TYPE, "NIL", "map or list");
+        }
+        return tree;
     }
 
     private @Nullable Object tree(int depth) throws IOException {
