@@ -86,10 +86,7 @@ public final class PolicyRegistry {
             if (e.field().startsWith(parameters.path())) {
                 throw e;
             }
-            BadRequestException located =
-                    new BadRequestException(parameters.path() + '.' + e.field(), e.value(), "a legal value");
-            located.initCause(e);
-            throw located;
+            throw new BadRequestException(parameters.path() + '.' + e.field(), e.value(), e.expectation());
         }
     }
 
