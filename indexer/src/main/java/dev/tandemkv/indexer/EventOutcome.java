@@ -8,36 +8,43 @@ package dev.tandemkv.indexer;
  */
 public enum EventOutcome {
     /** Applied. */
-    OK("ok"),
+    OK(0, "ok"),
     /** Applied after the store proved that the engine still holds the parent it names (decision D-DUP). */
-    HEALED("ok"),
+    HEALED(1, "ok"),
     /**
      * Applied, and an external hash of this rank moved to a place under another parent. No engine with cumulative hashes does that: it is a
      * sign of an unsupported hash scheme.
      */
-    MOVED("ok"),
+    MOVED(2, "ok"),
     /** A store of blocks, and of a parent, that were all held before. Copies were counted where the source counts them. */
-    DUPLICATE("duplicate"),
+    DUPLICATE(3, "duplicate"),
     /** A store refused whole: the rank does not hold the parent it names. */
-    PARENT_NOT_FOUND("parent_not_found"),
+    PARENT_NOT_FOUND(4, "parent_not_found"),
     /** A removal that named at least one block the rank does not hold; the rest of it was applied. */
-    BLOCK_NOT_FOUND("block_not_found"),
+    BLOCK_NOT_FOUND(5, "block_not_found"),
     /** A store refused whole: a block would be its own parent. */
-    INVALID_SEQUENCE("invalid_sequence"),
+    INVALID_SEQUENCE(6, "invalid_sequence"),
     /** Refused: no rank slot is free, or the store could have passed the byte budget. */
-    CAPACITY_EXHAUSTED("capacity_exhausted"),
+    CAPACITY_EXHAUSTED(7, "capacity_exhausted"),
     /** Refused: the block lives in a cache that outlives the worker, which this version does not index. */
-    UNSUPPORTED_RESIDENCY_DOMAIN("unsupported_residency_domain");
+    UNSUPPORTED_RESIDENCY_DOMAIN(8, "unsupported_residency_domain");
 
+    private final int index;
     private final String status;
 
-    EventOutcome(String status) {
+    EventOutcome(int index, String status) {
+        this.index = index;
         this.status = status;
     }
 
     /** The name of the status in metrics; several outcomes may share one. */
     public String status() {
         return status;
+    }
+
+    /** A dense number for counters, from 0. */
+    public int index() {
+        return index;
     }
 
     /** Whether the event took effect, at least in part. */

@@ -1,298 +1,229 @@
 package dev.tandemkv.indexer;
 
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.indexer.event.KvEvent;
-import dev.tandemkv.indexer.internal.NaiveIndex;
-import dev.tandemkv.indexer.internal.RankDirectory;
-import dev.tandemkv.indexer.internal.ScoreScratch;
-import java.util.ArrayDeque;
-import java.util.EnumMap;
-import java.util.HashMap;
+import dev.tandemkv.indexer.internal.IndexCore;
+import dev.tandemkv.indexer.internal.IndexSettings;
+import dev.tandemkv.indexer.internal.Ingest;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What every rank of one partition holds of any prompt: a prefix tree over local block hashes, kept exact by the engines' cache events. One index
  * serves one partition (one model, one routing group, one block size).
  *
- * <p>Events of one rank take effect in the order in which they are given; events of different ranks commute. Any thread may call any method:
- * changes are serialised by a lock (whoever arrives first applies what others queued), lookups never wait for it.
+ * <p>Thread-safe. Changes are serialised: whoever arrives first applies what others queued meanwhile, no thread is needed. Events of one rank take
+ * effect in the order in which they are given. Lookups run on the caller's thread, take no lock and allocate nothing; while a change is in progress they
+ * may answer less than what is held, never more.
+ *
+ * <pre>{@code
+ * PrefixIndex index = PrefixIndex.builder().random(new SecureRandom()).build();
+ * WorkerRank rank = WorkerRank.of(7);
+ * index.register(rank, SourceTraits.COUNTS_COPIES);
+ * index.apply(rank, KvEvent.Stored.device(null, externalHashes, localHashes));
+ * OverlapScores scores = OverlapScores.create();
+ * index.find(promptHashes, promptHashes.length, scores);
+ * int blocks = scores.blocks(index.slotOf(rank));
+ * }</pre>
  */
 public final class PrefixIndex implements AutoCloseable {
 
-    private record Queued(WorkerRank rank, KvEvent event) {}
-
-    private final ReentrantLock lock = new ReentrantLock();
-    private final RankDirectory directory;
-    private final NaiveIndex core;
-    private final @Nullable IndexObserver observer;
-    private final ArrayDeque<Queued> queue = new ArrayDeque<>();
-    private final int queueCapacity;
-    private final Map<IndexStats.EventKind, Map<EventOutcome, Long>> events = new EnumMap<>(IndexStats.EventKind.class);
-    private long orphanBlocks;
-    private int highWater;
+    private final IndexCore core;
+    private final Ingest ingest;
 
     private PrefixIndex(Builder builder) {
-        directory = new RankDirectory(builder.maxRanks);
-        core = new NaiveIndex(builder.holes, builder.defaultTraits, builder.rememberedPerRank);
-        observer = builder.observer;
-        queueCapacity = builder.queueCapacity;
+        core = new IndexCore(new IndexSettings(
+                builder.holes,
+                builder.defaultTraits,
+                builder.random,
+                builder.maxRanks,
+                builder.rememberedPerRank,
+                builder.expectedBlocks,
+                builder.byteBudget));
+        ingest = new Ingest(core, builder.queueCapacity, builder.observer, builder.writerThreads);
     }
 
-    /** Starts a description of an index; every setter has a default. */
+    /** Starts a description of an index; every option has a default. */
     public static Builder builder() {
         return new Builder();
     }
 
+    // ---- Ranks
+
     /**
      * Announces a rank and what its source does. A rank that first appears in an event has the builder's default traits. Registering a rank again
-     * with the same traits changes nothing.
+     * with the same traits changes nothing; where its source no longer counts copies, each block it holds counts once from then on.
      *
      * @return the rank's dense slot, or -1 if none is free
      */
     public int register(WorkerRank rank, SourceTraits traits) {
+        Objects.requireNonNull(rank, "rank");
         Objects.requireNonNull(traits, "traits");
-        lock.lock();
-        try {
-            drain();
-            int slot = directory.assign(rank);
-            if (slot >= 0) {
-                core.register(rank, traits);
-            }
-            return slot;
-        } finally {
-            lock.unlock();
-        }
+        return ingest.exclusively(() -> core.register(rank, traits));
     }
 
     /** The rank's dense slot, or -1 if the index does not know the rank. */
     public int slotOf(WorkerRank rank) {
-        return directory.slotOf(rank);
+        return core.slotOf(rank);
     }
 
     /** One more than the largest slot ever assigned. */
     public int slots() {
-        return directory.slots();
+        return core.slots();
     }
 
     /** Changes whenever a slot is freed or passes to another rank: slot numbers resolved under one epoch are valid in it. */
     public long slotsEpoch() {
-        return directory.epoch();
-    }
-
-    /**
-     * Applies one event of one rank, after everything that was enqueued before, and answers what became of it. May wait for the change in progress;
-     * never for a lookup.
-     */
-    public EventOutcome apply(WorkerRank rank, KvEvent event) {
-        Objects.requireNonNull(rank, "rank");
-        Objects.requireNonNull(event, "event");
-        EventOutcome outcome;
-        lock.lock();
-        try {
-            drain();
-            outcome = applyLocked(rank, event);
-        } finally {
-            lock.unlock();
-        }
-        tell(rank, event, outcome);
-        return outcome;
-    }
-
-    /**
-     * Hands one event over without waiting. It is applied at once if no change is in progress, else by the thread that is at work.
-     *
-     * @return false if the queue is bounded and full: the event was dropped, and the rank's contents are no longer exact
-     */
-    public boolean enqueue(WorkerRank rank, KvEvent event) {
-        Objects.requireNonNull(event, "event");
-        lock.lock();
-        try {
-            if (queue.size() >= queueCapacity) {
-                return false;
-            }
-            queue.add(new Queued(rank, event));
-            highWater = Math.max(highWater, queue.size());
-            drain();
-            return true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns when everything enqueued before the call has been applied. */
-    public void flush() {
-        lock.lock();
-        try {
-            drain();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void drain() {
-        for (Queued next = queue.poll(); next != null; next = queue.poll()) {
-            applyLocked(next.rank, next.event);
-        }
-    }
-
-    private EventOutcome applyLocked(WorkerRank rank, KvEvent event) {
-        EventOutcome outcome = directory.assign(rank) < 0 ? EventOutcome.CAPACITY_EXHAUSTED : core.apply(rank, event);
-        IndexStats.EventKind kind = event instanceof KvEvent.Stored
-                ? IndexStats.EventKind.STORED
-                : event instanceof KvEvent.Removed ? IndexStats.EventKind.REMOVED : IndexStats.EventKind.CLEARED;
-        events.computeIfAbsent(kind, k -> new EnumMap<>(EventOutcome.class)).merge(outcome, 1L, Long::sum);
-        if (outcome == EventOutcome.PARENT_NOT_FOUND && event instanceof KvEvent.Stored stored) {
-            orphanBlocks += stored.blocks();
-        }
-        return outcome;
-    }
-
-    private void tell(WorkerRank rank, KvEvent event, EventOutcome outcome) {
-        if (observer != null) {
-            observer.onEvent(rank, event, outcome);
-        }
-    }
-
-    /** Drops one rank with all it holds, its traits and its slot. An unknown rank: nothing happens. */
-    public void removeRank(WorkerRank rank) {
-        lock.lock();
-        try {
-            drain();
-            core.removeRank(rank);
-            directory.free(rank);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Drops all ranks of a worker, also those learned from events. An unknown worker: nothing happens. */
-    public void removeWorker(long workerId) {
-        lock.lock();
-        try {
-            drain();
-            for (WorkerRank rank : directory.ranksOf(workerId)) {
-                core.removeRank(rank);
-                directory.free(rank);
-            }
-        } finally {
-            lock.unlock();
-        }
+        return core.slotsEpoch();
     }
 
     /** The ranks that have a slot, in no order. */
     public List<WorkerRank> ranks() {
-        return directory.ranks();
+        return ingest.exclusively(core::ranks);
+    }
+
+    /** Drops one rank with all it holds, its traits and its slot. An unknown rank: nothing happens. */
+    public void removeRank(WorkerRank rank) {
+        Objects.requireNonNull(rank, "rank");
+        ingest.exclusively(() -> core.removeRank(rank));
+    }
+
+    /** Drops all ranks of a worker, also those learned from events. An unknown worker: nothing happens. */
+    public void removeWorker(long workerId) {
+        ingest.exclusively(() -> core.removeWorker(workerId));
+    }
+
+    /** Empties every rank, on every tier; the ranks keep their slots and traits. */
+    public void clear() {
+        ingest.exclusively(core::clear);
+    }
+
+    // ---- Events
+
+    /**
+     * Applies one event of one rank, after everything that was enqueued before, and answers what became of it. May wait for a change in progress, never
+     * for a lookup. The event's arrays must not be changed afterwards.
+     */
+    public EventOutcome apply(WorkerRank rank, KvEvent event) {
+        Objects.requireNonNull(rank, "rank");
+        Objects.requireNonNull(event, "event");
+        return ingest.apply(rank, event);
     }
 
     /**
-     * Device blocks of a prompt, from its start without a gap, that each rank holds. Lock-free, on the caller's thread; never over the truth of the
-     * call's duration.
+     * Hands one event over without waiting. It is applied at once if no change is in progress, else by the thread that is at work (or by the writer
+     * thread, if the builder was given one).
+     *
+     * @return false if the queue is bounded and full: the event was dropped, and the rank's contents are no longer exact
+     */
+    public boolean enqueue(WorkerRank rank, KvEvent event) {
+        Objects.requireNonNull(rank, "rank");
+        Objects.requireNonNull(event, "event");
+        return ingest.enqueue(rank, event);
+    }
+
+    /** Returns when everything enqueued before the call has been applied, successfully or not. */
+    public void flush() {
+        ingest.flush();
+    }
+
+    // ---- Lookups
+
+    /**
+     * Device blocks of a prompt, from its start without a gap, that each rank holds. Costs the length of the longest match plus one write per rank that
+     * matches.
      *
      * @param locals local hashes of the prompt's blocks
-     * @param length how many of them count
+     * @param length how many of them count, at most {@code locals.length}
      * @param out receives the answer
+     * @throws IndexOutOfBoundsException if the length does not fit the array
      */
     public void find(long[] locals, int length, OverlapScores out) {
-        lock.lock();
-        try {
-            ScoreScratch scratch = out.scratch();
-            directory.publishTo(scratch);
-            for (WorkerRank rank : core.ranks()) {
-                scratch.raise(directory.slotOf(rank), core.score(rank, locals, length));
-            }
-        } finally {
-            lock.unlock();
-        }
+        Objects.checkFromIndexSize(0, length, locals.length);
+        core.find(locals, length, out.scratch(), false);
     }
 
-    /** As {@link #find}, then per rank the further blocks of the lower tiers: host, disk, external, each continuing where the faster one ends. */
+    /**
+     * As {@link #find}, then per rank the further blocks of the lower tiers: host, disk, external, each continuing where the faster ones end, under the
+     * rank's own external hash. A rank without a device match starts at the root of the fastest tier that knows the prompt.
+     *
+     * @throws IndexOutOfBoundsException if the length does not fit the array
+     */
     public void findTiered(long[] locals, int length, OverlapScores out) {
-        find(locals, length, out);
-        lock.lock();
-        try {
-            out.scratch().armTiers();
-            for (WorkerRank rank : core.ranks()) {
-                int[] tiers = core.tieredScore(rank, locals, length);
-                for (int t = 1; t < tiers.length; t++) {
-                    out.scratch().lower(t, directory.slotOf(rank), tiers[t]);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
+        Objects.checkFromIndexSize(0, length, locals.length);
+        core.find(locals, length, out.scratch(), true);
     }
 
-    /** The ranks with the longest match, at most as many as {@code out} asks for, in time that does not grow with the number of ranks. */
+    /**
+     * The ranks with the longest device match, at most as many as {@code out} asks for, in time that does not grow with the number of ranks.
+     *
+     * @throws IndexOutOfBoundsException if the length does not fit the array
+     */
     public void findBest(long[] locals, int length, BestOverlaps out) {
-        OverlapScores all = OverlapScores.create();
-        find(locals, length, all);
-        directory.publishTo(out.scratch());
-        for (int slot = all.nextSlot(0); slot >= 0; slot = all.nextSlot(slot + 1)) {
-            out.scratch().offer(slot, all.blocks(slot));
-        }
+        Objects.checkFromIndexSize(0, length, locals.length);
+        core.findBest(locals, length, out.scratch());
     }
+
+    // ---- Looking inside
 
     /** Device blocks that the rank holds; 0 for an unknown rank. */
     public long blocks(WorkerRank rank) {
-        lock.lock();
-        try {
-            return core.size(rank);
-        } finally {
-            lock.unlock();
-        }
+        return ingest.exclusively(() -> core.blocks(rank));
     }
 
-    /** Counters and sizes between two events. */
+    /** Counters and sizes between two events. Linear in the number of ranks and runs. */
     public IndexStats stats() {
-        lock.lock();
-        try {
-            Map<WorkerRank, Long> sizes = new HashMap<>();
-            for (WorkerRank rank : core.ranks()) {
-                if (core.size(rank) > 0) {
-                    sizes.put(rank, (long) core.size(rank));
-                }
-            }
-            Map<IndexStats.EventKind, Map<EventOutcome, Long>> copy = new EnumMap<>(IndexStats.EventKind.class);
-            events.forEach((kind, counts) -> copy.put(kind, Map.copyOf(counts)));
-            Map<EventOutcome, Long> stored = copy.getOrDefault(IndexStats.EventKind.STORED, Map.of());
-            return new IndexStats(
-                    sizes,
-                    0,
-                    0,
-                    0,
-                    copy,
-                    stored.getOrDefault(EventOutcome.DUPLICATE, 0L),
-                    stored.getOrDefault(EventOutcome.PARENT_NOT_FOUND, 0L),
-                    orphanBlocks,
-                    stored.getOrDefault(EventOutcome.HEALED, 0L),
-                    0,
-                    stored.getOrDefault(EventOutcome.MOVED, 0L),
-                    0,
-                    queue.size(),
-                    highWater);
-        } finally {
-            lock.unlock();
-        }
+        return ingest.exclusively(() -> core.stats(ingest.depth(), ingest.highWater()));
     }
 
-    /** Applies what is queued and stops a writer thread, if the builder asked for one. Idempotent; the index stays readable. */
+    /** All that one rank holds, as a recipe for {@link #restore}, taken between two events; empty for an unknown rank. Linear in the index. */
+    public Optional<RankContents> contents(WorkerRank rank) {
+        return ingest.exclusively(() -> Optional.ofNullable(core.contents(rank)));
+    }
+
+    /**
+     * Makes a rank hold what a recipe says and nothing else. Not counted as events.
+     *
+     * @return {@link EventOutcome#OK}; {@link EventOutcome#CAPACITY_EXHAUSTED} if there was no room, and the device blocks are then gone; or the outcome
+     *     of the first store that the recipe does not justify
+     */
+    public EventOutcome restore(RankContents contents) {
+        Objects.requireNonNull(contents, "contents");
+        return ingest.exclusively(() -> core.restore(contents));
+    }
+
+    /** Applies what is queued and stops the writer thread, if there is one. Idempotent; the index stays usable. */
     @Override
     public void close() {
-        flush();
+        ingest.close();
     }
 
-    /** Describes an index. Not thread-safe; each option may be set once per build. */
+    void checkInvariants() {
+        ingest.exclusively(core::checkInvariants);
+    }
+
+    /** The inside, for tests of this module. */
+    IndexCore core() {
+        return core;
+    }
+
+    /** Describes an index. Not thread-safe. */
     public static final class Builder {
         private HolePolicy holes = HolePolicy.EXACT;
         private SourceTraits defaultTraits = SourceTraits.DEFAULT;
+        private RandomGenerator random = new SeededRandom(0x74616e64656d6b76L);
+        private long expectedBlocks;
+        private long byteBudget = Long.MAX_VALUE;
         private int maxRanks = 1 << 16;
         private int rememberedPerRank = 65_536;
         private int queueCapacity = Integer.MAX_VALUE;
         private @Nullable IndexObserver observer;
+        private @Nullable ThreadFactory writerThreads;
 
         private Builder() {}
 
@@ -308,11 +239,38 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Source of the multipliers that keep chosen hashes from flooding the tables. Give one that callers cannot predict wherever hashes come from
+         * strangers. Used while building only. Default: a fixed seed, so that runs repeat.
+         */
+        public Builder random(RandomGenerator generator) {
+            random = Objects.requireNonNull(generator, "generator");
+            return this;
+        }
+
+        /** Distinct blocks to make room for at the start; a hint. Default 0: starts with kilobytes and grows. */
+        public Builder expectedBlocks(long blocks) {
+            if (blocks < 0) {
+                throw new IllegalArgumentException("expectedBlocks: " + blocks + " (expected: >= 0)");
+            }
+            expectedBlocks = blocks;
+            return this;
+        }
+
+        /** Most bytes the index may allocate; a store that could pass it is refused. Default: no bound. */
+        public Builder byteBudget(long bytes) {
+            if (bytes < 1 << 20) {
+                throw new IllegalArgumentException("byteBudget: " + bytes + " (expected: >= 1048576)");
+            }
+            byteBudget = bytes;
+            return this;
+        }
+
         /** Most ranks at a time. Default 65,536; at most 1,048,575. */
         public Builder maxRanks(int ranks) {
-            if (ranks < 1 || ranks > RankDirectory.MAX_RANKS) {
+            if (ranks < 1 || ranks > IndexSettings.MAX_RANKS) {
                 throw new IllegalArgumentException(
-                        "maxRanks: " + ranks + " (expected: 1 to " + RankDirectory.MAX_RANKS + ")");
+                        "maxRanks: " + ranks + " (expected: 1 to " + IndexSettings.MAX_RANKS + ")");
             }
             maxRanks = ranks;
             return this;
@@ -339,6 +297,12 @@ public final class PrefixIndex implements AutoCloseable {
         /** Told about every event. Default: nobody. */
         public Builder observer(IndexObserver told) {
             observer = Objects.requireNonNull(told, "told");
+            return this;
+        }
+
+        /** Lets a thread of its own apply what is enqueued; it ends with {@link PrefixIndex#close}. Default: none, the callers combine. */
+        public Builder writerThread(ThreadFactory threads) {
+            writerThreads = Objects.requireNonNull(threads, "threads");
             return this;
         }
 

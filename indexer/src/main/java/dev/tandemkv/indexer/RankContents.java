@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * All that the index holds of one rank, as a recipe: {@code PrefixIndex.restore} into an empty rank gives the same scores, sizes, copies and
+ * All that the index holds of one rank, as a recipe: {@link PrefixIndex#restore} into an empty rank gives the same scores, sizes, copies and
  * memory. The lists are immutable; the arrays are the caller's and are never written again.
  *
  * @param rank whose contents
  * @param traits of its source
  * @param stores device chains under the rank's own external hashes, every parent before its children. They include the blocks that the rank
  *     lacks but that lead to one it holds
- * @param lacking external hashes of those blocks that are not held, to be removed after the stores. The last {@code remembered} of them are
+ * @param lacking external hashes of those blocks that are not held, to be removed after the stores. The first {@code remembered} of them are
  *     remembered, oldest first
  * @param remembered how many of {@code lacking} are in the rank's memory of blocks dropped while their count may have been short
  * @param counted external hashes of held blocks with more than one copy, or whose count may be short

@@ -1,6 +1,11 @@
 package dev.tandemkv.indexer.internal;
 
-/** The arrays behind one caller's best-k answer. */
+import java.util.Arrays;
+
+/**
+ * The arrays behind one caller's best-k answer. During a walk the active ranks are bits; of each level's drop-outs at most {@code k} enter a ring,
+ * which therefore ends with the deepest ones. So a level costs its words, not its ranks.
+ */
 public final class BestScratch {
 
     public final int k;
@@ -12,31 +17,137 @@ public final class BestScratch {
     public int[] dpRanks = ScoreScratch.NONE;
     public long epoch;
 
-    /** Ranks still matching, one bit each. */
-    long[] active = new long[1];
+    private long[] active = new long[1];
+    private int words;
+    private final int[] ringSlots;
+    private final int[] ringBlocks;
+    private int ringEnd;
+    private int ringSize;
 
     public BestScratch(int k) {
         this.k = k;
         slots = new int[k];
         blocks = new int[k];
+        ringSlots = new int[k];
+        ringBlocks = new int[k];
     }
 
-    /** Puts a rank in its place among the best; the first of equals stays in front. */
-    public void offer(int slot, int depth) {
-        int at = size;
-        while (at > 0 && blocks[at - 1] < depth) {
-            at--;
+    /** Starts with the holders of the first run; false if there are none. */
+    boolean begin(HolderSets holders, long set) {
+        ringEnd = 0;
+        ringSize = 0;
+        words = holders.wide ? holders.stride - 1 : 1;
+        if (active.length < words) {
+            active = new long[words];
         }
-        if (at == k) {
-            return;
+        if (!holders.wide) {
+            active[0] = set;
+            return set != 0;
         }
-        int last = Math.min(size, k - 1);
-        for (int i = last; i > at; i--) {
-            slots[i] = slots[i - 1];
-            blocks[i] = blocks[i - 1];
+        if (set < 0) {
+            System.arraycopy(holders.records, holders.bits(set), active, 0, words);
+            return true;
         }
-        slots[at] = slot;
-        blocks[at] = depth;
-        size = last + 1;
+        Arrays.fill(active, 0, words, 0L);
+        for (int i = 0; i < HolderSets.inlineCount(set); i++) {
+            int rank = HolderSets.inlineRank(set, i);
+            active[rank >> 6] |= 1L << rank;
+        }
+        return set != 0;
+    }
+
+    /** Keeps the ranks that are in a set; false if none is left. */
+    boolean narrow(HolderSets holders, long set, int depth) {
+        int room = k;
+        long left = 0;
+        if (holders.wide && set >= 0) {
+            return narrowToInline(set, depth);
+        }
+        int base = holders.wide ? holders.bits(set) : 0;
+        for (int w = 0; w < words; w++) {
+            long kept = active[w] & (holders.wide ? holders.records[base + w] : set);
+            long gone = active[w] ^ kept;
+            if (gone != 0 && room > 0) {
+                room = push(w, gone, depth, room);
+            }
+            active[w] = kept;
+            left |= kept;
+        }
+        return left != 0;
+    }
+
+    private boolean narrowToInline(long set, int depth) {
+        int kept = 0;
+        int room = k;
+        int count = HolderSets.inlineCount(set);
+        int first = -1;
+        int second = -1;
+        int third = -1;
+        for (int i = 0; i < count; i++) {
+            int rank = HolderSets.inlineRank(set, i);
+            if ((active[rank >> 6] >>> rank & 1) != 0) {
+                active[rank >> 6] ^= 1L << rank;
+                third = second;
+                second = first;
+                first = rank;
+                kept++;
+            }
+        }
+        for (int w = 0; w < words; w++) {
+            if (active[w] != 0 && room > 0) {
+                room = push(w, active[w], depth, room);
+            }
+            active[w] = 0;
+        }
+        restore(first);
+        restore(second);
+        restore(third);
+        return kept != 0;
+    }
+
+    private void restore(int rank) {
+        if (rank >= 0) {
+            active[rank >> 6] |= 1L << rank;
+        }
+    }
+
+    private int push(int word, long gone, int depth, int room) {
+        int left = room;
+        for (long rest = gone; rest != 0 && left > 0; rest &= rest - 1) {
+            ringSlots[ringEnd] = (word << 6) + Long.numberOfTrailingZeros(rest);
+            ringBlocks[ringEnd] = depth;
+            ringEnd = ringEnd + 1 == k ? 0 : ringEnd + 1;
+            ringSize = Math.min(ringSize + 1, k);
+            left--;
+        }
+        return left;
+    }
+
+    /** The ranks still active come first, from the rotation on, then the ring from its newest entry. */
+    void finish(int depth) {
+        int n = 0;
+        int begin = words == 0 ? 0 : (rotation >> 6) % words;
+        for (int i = 0; i <= words && n < k; i++) {
+            int w = begin + i < words ? begin + i : begin + i - words;
+            if (w >= words) {
+                break;
+            }
+            long members = active[w];
+            if (i == 0) {
+                members &= -1L << rotation;
+            } else if (i == words) {
+                members &= ~(-1L << rotation);
+            }
+            for (; members != 0 && n < k; members &= members - 1) {
+                slots[n] = (w << 6) + Long.numberOfTrailingZeros(members);
+                blocks[n++] = depth;
+            }
+        }
+        for (int at = ringEnd, left = ringSize; left > 0 && n < k; left--) {
+            at = at == 0 ? k - 1 : at - 1;
+            slots[n] = ringSlots[at];
+            blocks[n++] = ringBlocks[at];
+        }
+        size = n;
     }
 }

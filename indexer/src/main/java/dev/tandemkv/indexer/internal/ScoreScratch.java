@@ -30,37 +30,61 @@ public final class ScoreScratch {
     final int[][] lower = new int[TIERS][];
 
     boolean tiered;
+    private boolean places;
+    private int[] tierDepth = NONE;
+    private long[] tierHash = NO_IDS;
+    /** The walk's working set where there are more than 64 slots. */
+    final ActiveSet active = new ActiveSet();
 
     public ScoreScratch(boolean wantLast) {
         this.wantLast = wantLast;
         Arrays.fill(lower, NONE);
-        if (wantLast) {
-            last = new long[64];
-        }
     }
 
     /** Makes room for a number of slots and forgets the last answer. */
-    void begin(int slots) {
+    void begin(int slots, boolean askTiers) {
         int needed = (slots + 63) >>> 6;
         if (needed > touched.length) {
-            grow(needed);
+            int size = Math.max(needed, touched.length * 2);
+            touched = new long[size];
+            tierTouched = new long[size];
+            blocks = new int[size << 6];
         }
         words = needed;
         tiered = false;
-    }
-
-    private void grow(int needed) {
-        int size = Math.max(needed, touched.length * 2);
-        touched = new long[size];
-        tierTouched = new long[size];
-        blocks = new int[size << 6];
-        if (wantLast) {
-            last = new long[size << 6];
+        places = wantLast || askTiers;
+        if (places && last.length < blocks.length) {
+            last = new long[blocks.length];
         }
     }
 
-    /** Arms the lower tiers' counts, all zero. */
-    public void armTiers() {
+    /** Whether the walk has to note each rank's last matched slot, because its hash is wanted. */
+    boolean needsPlaces() {
+        return places;
+    }
+
+    void score(int slot, int depth, int place) {
+        blocks[slot] = depth;
+        if (places) {
+            last[slot] = place;
+        }
+    }
+
+    /** Replaces the last matched slots by the ranks' own hashes of them. */
+    void resolveLast(Slab slab, RankState[] ranks) {
+        for (int word = 0; word < words; word++) {
+            for (long rest = touched[word]; rest != 0; rest &= rest - 1) {
+                int slot = (word << 6) + Long.numberOfTrailingZeros(rest);
+                int place = (int) last[slot];
+                long canonical = slab.ext(place);
+                OwnNames names = ranks[slot].names;
+                last[slot] = names == null ? canonical : names.nameOf(place, canonical);
+            }
+        }
+    }
+
+    /** Arms the lower tiers' counts, all zero, each rank continuing where the device ends. */
+    void armTiers() {
         tiered = true;
         for (int t = 1; t < TIERS; t++) {
             if (lower[t].length < blocks.length) {
@@ -69,7 +93,39 @@ public final class ScoreScratch {
                 Arrays.fill(lower[t], 0, words << 6, 0);
             }
         }
+        if (tierDepth.length < blocks.length) {
+            tierDepth = new int[blocks.length];
+            tierHash = new long[blocks.length];
+        }
+        System.arraycopy(blocks, 0, tierDepth, 0, words << 6);
+        System.arraycopy(last, 0, tierHash, 0, words << 6);
         Arrays.fill(tierTouched, 0, words, 0L);
+    }
+
+    boolean isTouched(int slot) {
+        return ((touched[slot >> 6] | tierTouched[slot >> 6]) >>> slot & 1) != 0;
+    }
+
+    int tierDepth(int slot) {
+        return tierDepth[slot];
+    }
+
+    long tierHash(int slot) {
+        return tierHash[slot];
+    }
+
+    /** A rank that no faster tier knows matched the root edge. */
+    void startTier(int tier, int slot, long hash) {
+        tierTouched[slot >> 6] |= 1L << slot;
+        tierDepth[slot] = 1;
+        tierHash[slot] = hash;
+        lower[tier][slot] = 1;
+    }
+
+    void advanceTier(int tier, int slot, int hits, long hash) {
+        lower[tier][slot] += hits;
+        tierDepth[slot] += hits;
+        tierHash[slot] = hash;
     }
 
     public int device(int slot) {
@@ -79,13 +135,6 @@ public final class ScoreScratch {
 
     public int lower(int tier, int slot) {
         return tiered && slot >= 0 && slot >> 6 < words ? lower[tier][slot] : 0;
-    }
-
-    public void lower(int tier, int slot, int further) {
-        if (further > 0) {
-            lower[tier][slot] = further;
-            tierTouched[slot >> 6] |= 1L << slot;
-        }
     }
 
     public int nextTouched(int from) {
@@ -135,6 +184,9 @@ public final class ScoreScratch {
         if ((touched[slot >> 6] & bit) == 0) {
             touched[slot >> 6] |= bit;
             blocks[slot] = to;
+            if (wantLast) {
+                last[slot] = 0;
+            }
         } else if (blocks[slot] < to) {
             blocks[slot] = to;
         }

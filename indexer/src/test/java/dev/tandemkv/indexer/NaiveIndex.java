@@ -1,10 +1,6 @@
-package dev.tandemkv.indexer.internal;
+package dev.tandemkv.indexer;
 
 import dev.tandemkv.catalog.WorkerRank;
-import dev.tandemkv.indexer.EventOutcome;
-import dev.tandemkv.indexer.HolePolicy;
-import dev.tandemkv.indexer.SourceTraits;
-import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.indexer.event.KvEvent;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,6 +9,8 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * The rules of the prefix index written down as plainly as they can be: per rank a map of its external hashes to places, where a place is a path
  * of local hashes from the root. No structure is shared between ranks, so no rank's answer can depend on another's.
  */
-public final class NaiveIndex {
+final class NaiveIndex {
 
     /** A path of local hashes. */
     static final class Place {
@@ -101,7 +99,15 @@ public final class NaiveIndex {
     }
 
     public void register(WorkerRank rank, SourceTraits traits) {
-        ranks.computeIfAbsent(rank, r -> new RankState(traits)).traits = traits;
+        RankState state = ranks.computeIfAbsent(rank, r -> new RankState(traits));
+        if (state.traits.countsCopies() && !traits.countsCopies()) {
+            state.memory.clear();
+            for (Entry entry : state.entries.values()) {
+                entry.copies = 1;
+                entry.mayBeShort = false;
+            }
+        }
+        state.traits = traits;
     }
 
     public EventOutcome apply(WorkerRank rank, KvEvent event) {
@@ -335,6 +341,24 @@ public final class NaiveIndex {
         return depth;
     }
 
+    /** The rank's hash of its last matched block, unless it has several for it. */
+    OptionalLong lastHash(WorkerRank rank, long[] locals, int score) {
+        RankState state = ranks.get(rank);
+        Place place = root;
+        for (int i = 0; i < score; i++) {
+            place = Objects.requireNonNull(place.children.get(locals[i]));
+        }
+        Set<Long> names = new HashSet<>();
+        if (state != null && score > 0) {
+            for (Map.Entry<Long, Entry> e : state.entries.entrySet()) {
+                if (e.getValue().place == place) {
+                    names.add(e.getKey());
+                }
+            }
+        }
+        return names.size() == 1 ? OptionalLong.of(names.iterator().next()) : OptionalLong.empty();
+    }
+
     /** Device score, then the further blocks of each lower tier, by its level. */
     public int[] tieredScore(WorkerRank rank, long[] locals, int length) {
         int[] result = new int[Tier.values().length];
@@ -342,24 +366,10 @@ public final class NaiveIndex {
         if (state == null) {
             return result;
         }
-        Place place = root;
-        Set<Long> lasts = new HashSet<>();
         int depth = score(rank, locals, length);
         result[0] = depth;
-        for (int i = 0; i < depth; i++) {
-            place = java.util.Objects.requireNonNull(place.children.get(locals[i]));
-        }
-        if (depth > 0) {
-            for (Map.Entry<Long, Entry> e : state.entries.entrySet()) {
-                if (e.getValue().place == place) {
-                    lasts.add(e.getKey());
-                }
-            }
-        }
-        Long last = lasts.size() == 1 ? lasts.iterator().next() : null;
-        if (depth > 0 && last == null) {
-            return result;
-        }
+        OptionalLong name = lastHash(rank, locals, depth);
+        Long last = name.isPresent() ? (Long) name.getAsLong() : null;
         for (Tier t : Tier.values()) {
             LowerTier tier = state.tiers.get(t);
             while (tier != null && depth < length) {

@@ -1,0 +1,433 @@
+package dev.tandemkv.indexer.internal;
+
+import java.util.Arrays;
+
+/**
+ * External hash -> slot for the whole partition, the writer's only. An entry is one int: 26 bits of slot and 6 bits of hash; the hash itself is read
+ * from the slab, so an entry counts only together with the slot's external hash, and for a rank only if it holds the slot. One hash may stand at
+ * several places; {@link #repeats} counts the entries beyond the first of each.
+ *
+ * <p>Entries lie in segments of 2,048 under an extendible directory (top hash bits): a full segment is split alone, so no event pays for more
+ * than that. Linear probing within the segment, load at most 0.8 including tombstones; a segment with many tombstones is rebuilt in place. Only where
+ * one hash fills a segment by itself is the segment enlarged instead.
+ *
+ * <p>The multipliers are random, since the hashes are chosen by strangers.
+ */
+final class ExtTable {
+
+    private static final int SEGMENT = 1 << 11;
+    private static final int SLOT_BITS = 26;
+    private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
+    private static final int TOMBSTONE = 1 << SLOT_BITS;
+    private static final int MAX_DEPTH = 18;
+    private static final int BATCH = 32;
+
+    // Behind a segment's entries: how many are not empty, how many are live, how many directory bits it answers for.
+    private static final int USED = 0;
+    private static final int LIVE = 1;
+    private static final int DEPTH = 2;
+    private static final int TRAILER = 3;
+
+    private final ByteCount bytes;
+    private final Slab slab;
+    private final long first;
+    private final long second;
+
+    private int[][] directory;
+    private int depth;
+    private int segments = 1;
+    private long repeats;
+
+    private final long[] hashes = new long[BATCH];
+    private long touched;
+
+    /** Slots found by the last {@link #insert} that carry the same external hash as an inserted one, and where in the event that was. */
+    private int[] twins = new int[8];
+
+    private int twinCount;
+
+    ExtTable(ByteCount bytes, Slab slab, long first, long second, long expectedBlocks) {
+        this.bytes = bytes;
+        this.slab = slab;
+        this.first = first | 1;
+        this.second = second | 1;
+        int wanted = 0;
+        while (wanted < MAX_DEPTH && ((long) SEGMENT * 6 / 10) << wanted < expectedBlocks) {
+            wanted++;
+        }
+        depth = wanted;
+        segments = 1 << depth;
+        directory = new int[segments][];
+        for (int i = 0; i < segments; i++) {
+            directory[i] = newSegment(SEGMENT, depth);
+        }
+        bytes.add(ByteCount.references(segments));
+    }
+
+    private int[] newSegment(int size, int segmentDepth) {
+        int[] segment = new int[size + TRAILER];
+        segment[size + DEPTH] = segmentDepth;
+        bytes.add(ByteCount.ints(segment.length));
+        return segment;
+    }
+
+    private long hash(long ext) {
+        long h = ext * first;
+        return (h ^ h >>> 32) * second;
+    }
+
+    private int[] segment(long h) {
+        return directory[(int) (h >>> 1 >>> (63 - depth))];
+    }
+
+    private static int home(long h, int[] segment) {
+        return (int) (h >>> 26) & segment.length - TRAILER - 1;
+    }
+
+    private static int tag(long h) {
+        return (int) (h >>> 20) << SLOT_BITS;
+    }
+
+    long repeats() {
+        return repeats;
+    }
+
+    /** Enters consecutive slots, whose external hashes lie in the slab already. What was met of the same hash is in {@link #twin}. */
+    void insert(int slot, int count) {
+        twinCount = 0;
+        for (int done = 0; done < count; done += BATCH) {
+            int n = Math.min(BATCH, count - done);
+            int firstSlot = slot + done;
+            long sum = 0;
+            // Loads only, without a branch on them: the misses overlap.
+            for (int i = 0; i < n; i++) {
+                long h = hash(slab.ext(firstSlot + i));
+                hashes[i] = h;
+                int[] segment = segment(h);
+                sum += segment[home(h, segment)];
+            }
+            touched += sum;
+            for (int i = 0; i < n; i++) {
+                insert(hashes[i], firstSlot + i, done + i);
+            }
+        }
+    }
+
+    private void insert(long h, int slot, int index) {
+        int[] segment = segment(h);
+        int size = segment.length - TRAILER;
+        if (segment[size + USED] * 10L >= size * 8L) {
+            segment = makeRoom(h);
+            size = segment.length - TRAILER;
+        }
+        long ext = slab.ext(slot);
+        int tag = tag(h);
+        int target = -1;
+        boolean twin = false;
+        int i = home(h, segment);
+        for (int entry = segment[i]; entry != 0; entry = segment[i]) {
+            if (entry == TOMBSTONE) {
+                target = target < 0 ? i : target;
+            } else if ((entry & ~SLOT_MASK) == tag && slab.ext(entry & SLOT_MASK) == ext) {
+                twin = true;
+                addTwin(entry & SLOT_MASK, index);
+            }
+            i = i + 1 & size - 1;
+        }
+        if (target < 0) {
+            target = i;
+            segment[size + USED]++;
+        }
+        segment[target] = tag | slot;
+        segment[size + LIVE]++;
+        if (twin) {
+            repeats++;
+        }
+    }
+
+    private void addTwin(int slot, int index) {
+        if (twinCount * 2 == twins.length) {
+            twins = Arrays.copyOf(twins, twins.length * 2);
+        }
+        twins[twinCount * 2] = slot;
+        twins[twinCount * 2 + 1] = index;
+        twinCount++;
+    }
+
+    int twinCount() {
+        return twinCount;
+    }
+
+    /** Another slot with the hash of an inserted block. */
+    int twin(int i) {
+        return twins[i * 2];
+    }
+
+    /** Which inserted block it was, counted from the first. */
+    int twinIndex(int i) {
+        return twins[i * 2 + 1];
+    }
+
+    /**
+     * The slot that a rank holds under this hash as the slab has it, or 0. Slots of {@code [from, to)} count as held.
+     */
+    int find(long ext, Tree tree, RankState rank, int from, int to) {
+        long h = hash(ext);
+        int[] segment = segment(h);
+        int mask = segment.length - TRAILER - 1;
+        int tag = tag(h);
+        for (int i = home(h, segment); segment[i] != 0; i = i + 1 & mask) {
+            int entry = segment[i];
+            int slot = entry & SLOT_MASK;
+            if ((entry & ~SLOT_MASK) == tag
+                    && slot != 0
+                    && slab.ext(slot) == ext
+                    && ((tree.holds(slot, rank.slot) && !rank.refuses(slot)) || (slot >= from && slot < to))) {
+                return slot;
+            }
+        }
+        return 0;
+    }
+
+    /** The next place of an external hash after a position in its probe sequence; the result is a position, or -1. Begin with -1. */
+    int next(long ext, int position) {
+        long h = hash(ext);
+        int[] segment = segment(h);
+        int mask = segment.length - TRAILER - 1;
+        int tag = tag(h);
+        for (int i = position < 0 ? home(h, segment) : position + 1 & mask; segment[i] != 0; i = i + 1 & mask) {
+            int entry = segment[i];
+            if ((entry & ~SLOT_MASK) == tag && entry != TOMBSTONE && slab.ext(entry & SLOT_MASK) == ext) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    int slotAt(long ext, int position) {
+        return segment(hash(ext))[position] & SLOT_MASK;
+    }
+
+    /** Takes the entries of consecutive slots out; their external hashes must still be in the slab. */
+    void remove(int slot, int count) {
+        for (int done = 0; done < count; done += BATCH) {
+            int n = Math.min(BATCH, count - done);
+            int firstSlot = slot + done;
+            long sum = 0;
+            for (int i = 0; i < n; i++) {
+                long h = hash(slab.ext(firstSlot + i));
+                hashes[i] = h;
+                int[] segment = segment(h);
+                sum += segment[home(h, segment)];
+            }
+            touched += sum;
+            for (int i = 0; i < n; i++) {
+                remove(hashes[i], firstSlot + i);
+            }
+        }
+    }
+
+    private void remove(long h, int slot) {
+        int[] segment = segment(h);
+        int size = segment.length - TRAILER;
+        int mask = size - 1;
+        int wanted = tag(h) | slot;
+        int i = home(h, segment);
+        while (segment[i] != wanted) {
+            Check.that(segment[i] != 0, "external hash listed", slot);
+            i = i + 1 & mask;
+        }
+        if (segment[i + 1 & mask] == 0) {
+            // Nothing probes past here: empty, and so are the tombstones that only led here.
+            int emptied = 0;
+            do {
+                segment[i] = 0;
+                emptied++;
+                i = i - 1 & mask;
+            } while (segment[i] == TOMBSTONE);
+            segment[size + USED] -= emptied;
+        } else {
+            segment[i] = TOMBSTONE;
+        }
+        segment[size + LIVE]--;
+        if (repeats > 0 && next(slab.ext(slot), -1) >= 0) {
+            repeats--;
+        }
+        if (segment[size + LIVE] < SEGMENT >> 4 && segments > 1) {
+            join(h);
+        }
+    }
+
+    /** A segment with room for one more entry of this hash. */
+    private int[] makeRoom(long h) {
+        while (true) {
+            int[] segment = segment(h);
+            int size = segment.length - TRAILER;
+            if (segment[size + LIVE] * 10L < size * 6L) {
+                return replace(h, segment, size);
+            }
+            if (segment[size + DEPTH] >= MAX_DEPTH) {
+                return replace(h, segment, size * 2);
+            }
+            split(h, segment);
+            segment = segment(h);
+            size = segment.length - TRAILER;
+            if (segment[size + USED] * 10L < size * 8L) {
+                return segment;
+            }
+        }
+    }
+
+    private int[] replace(long h, int[] segment, int newSize) {
+        int size = segment.length - TRAILER;
+        int[] fresh = newSegment(newSize, segment[size + DEPTH]);
+        for (int i = 0; i < size; i++) {
+            if ((segment[i] & SLOT_MASK) != 0) {
+                place(fresh, hash(slab.ext(segment[i] & SLOT_MASK)), segment[i]);
+            }
+        }
+        point(h, fresh);
+        bytes.add(-ByteCount.ints(segment.length));
+        return fresh;
+    }
+
+    private static void place(int[] segment, long h, int entry) {
+        int size = segment.length - TRAILER;
+        int i = home(h, segment);
+        while (segment[i] != 0) {
+            i = i + 1 & size - 1;
+        }
+        segment[i] = entry;
+        segment[size + USED]++;
+        segment[size + LIVE]++;
+    }
+
+    /** Makes all directory entries that the segment answers for point to it. */
+    private void point(long h, int[] segment) {
+        int own = segment[segment.length - TRAILER + DEPTH];
+        int span = 1 << (depth - own);
+        int from = (int) (h >>> 1 >>> (63 - depth)) & -span;
+        Arrays.fill(directory, from, from + span, segment);
+    }
+
+    private void split(long h, int[] segment) {
+        int size = segment.length - TRAILER;
+        int own = segment[size + DEPTH];
+        if (own == depth) {
+            int[][] bigger = new int[directory.length * 2][];
+            for (int i = 0; i < bigger.length; i++) {
+                bigger[i] = directory[i >> 1];
+            }
+            bytes.add(ByteCount.references(bigger.length) - ByteCount.references(directory.length));
+            directory = bigger;
+            depth++;
+        }
+        int[] low = newSegment(size, own + 1);
+        int[] high = newSegment(size, own + 1);
+        for (int i = 0; i < size; i++) {
+            int slot = segment[i] & SLOT_MASK;
+            if (slot != 0) {
+                long other = hash(slab.ext(slot));
+                place(((other >>> (63 - own)) & 1) == 0 ? low : high, other, segment[i]);
+            }
+        }
+        long bit = 1L << (63 - own);
+        point(h & ~bit, low);
+        point(h | bit, high);
+        segments++;
+        bytes.add(-ByteCount.ints(segment.length));
+    }
+
+    /** Puts a nearly empty segment and its buddy together, so that the table follows what it holds. */
+    private void join(long h) {
+        int[] segment = segment(h);
+        int own = segment[segment.length - TRAILER + DEPTH];
+        if (own == 0) {
+            return;
+        }
+        int[] buddy = segment(h ^ (1L << (64 - own)));
+        int buddySize = buddy.length - TRAILER;
+        if (buddy[buddySize + DEPTH] != own || buddy[buddySize + LIVE] > SEGMENT >> 2) {
+            return;
+        }
+        int[] joined = newSegment(SEGMENT, own - 1);
+        copyInto(joined, segment);
+        copyInto(joined, buddy);
+        point(h, joined);
+        segments--;
+        bytes.add(-ByteCount.ints(segment.length) - ByteCount.ints(buddy.length));
+        if (depth > 0 && segments <= directory.length >> 2) {
+            halveDirectory();
+        }
+    }
+
+    private void copyInto(int[] target, int[] segment) {
+        for (int i = 0; i < segment.length - TRAILER; i++) {
+            int slot = segment[i] & SLOT_MASK;
+            if (slot != 0) {
+                place(target, hash(slab.ext(slot)), segment[i]);
+            }
+        }
+    }
+
+    private void halveDirectory() {
+        for (int i = 0; i < directory.length; i += 2) {
+            if (directory[i] != directory[i + 1]) {
+                return;
+            }
+        }
+        int[][] smaller = new int[directory.length >> 1][];
+        for (int i = 0; i < smaller.length; i++) {
+            smaller[i] = directory[i << 1];
+        }
+        bytes.add(ByteCount.references(smaller.length) - ByteCount.references(directory.length));
+        directory = smaller;
+        depth--;
+    }
+
+    /** Most bytes that {@code count} more entries can add. */
+    long growthFor(int count) {
+        long splits = Math.min(count, segments) + count / (SEGMENT / 4) + 1L;
+        return splits * ByteCount.ints(SEGMENT + TRAILER) + 4L * directory.length;
+    }
+
+    /** Every live slot has one entry, found where its hash sends a search. */
+    void checkInvariants(int blocks) {
+        long live = 0;
+        for (int i = 0; i < directory.length; i++) {
+            int[] segment = directory[i];
+            int size = segment.length - TRAILER;
+            if (i > 0 && directory[i - 1] == segment) {
+                continue;
+            }
+            int count = 0;
+            int used = 0;
+            for (int j = 0; j < size; j++) {
+                used += segment[j] == 0 ? 0 : 1;
+                int slot = segment[j] & SLOT_MASK;
+                if (slot != 0) {
+                    count++;
+                    Check.that(segment(hash(slab.ext(slot))) == segment, "external hash in its segment", slot);
+                }
+            }
+            Check.that(count == segment[size + LIVE] && used == segment[size + USED], "segment counts", i);
+            live += count;
+        }
+        Check.that(live == blocks, "one external hash per block", live);
+    }
+
+    boolean lists(int slot) {
+        long ext = slab.ext(slot);
+        for (int at = next(ext, -1); at >= 0; at = next(ext, at)) {
+            if (slotAt(ext, at) == slot) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Keeps the loads of the first phase from being dropped as unused. */
+    long touched() {
+        return touched;
+    }
+}

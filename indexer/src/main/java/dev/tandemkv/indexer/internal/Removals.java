@@ -1,0 +1,102 @@
+package dev.tandemkv.indexer.internal;
+
+import dev.tandemkv.indexer.EventOutcome;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies device removals. Blocks that lie side by side in one run leave as one stretch, and the neighbour of the last block is tried before the
+ * hash table: engines evict along the chain. Writer only.
+ */
+final class Removals {
+
+    private final Tree tree;
+    private final Entries entries;
+
+    /** Detached blocks of one run that still have to leave; no blocks if the count is 0. */
+    private int pending;
+
+    private int pendingCount;
+
+    /** Hash table searches, as a measure of work. */
+    long searches;
+
+    Removals(Tree tree, Entries entries) {
+        this.tree = tree;
+        this.entries = entries;
+    }
+
+    EventOutcome apply(RankState rank, long[] exts) {
+        boolean unknown = false;
+        Set<Long> scrubbed = entries.truncates() && exts.length > 1 ? new HashSet<>() : null;
+        pendingCount = 0;
+        for (long ext : exts) {
+            int slot = locate(rank, ext);
+            if (slot == 0) {
+                unknown |= scrubbed == null || !scrubbed.contains(ext);
+            } else {
+                remove(rank, ext, slot, scrubbed);
+            }
+        }
+        flush(rank);
+        return unknown ? EventOutcome.BLOCK_NOT_FOUND : EventOutcome.OK;
+    }
+
+    private void remove(RankState rank, long ext, int slot, @Nullable Set<Long> scrubbed) {
+        if (rank.traits.countsCopies() && entries.takeCopy(rank, ext)) {
+            return;
+        }
+        if (!entries.detach(rank, ext, slot)) {
+            return;
+        }
+        if (entries.truncates()) {
+            rank.expectedRemoval = tree.parentOf(slot);
+            entries.leave(rank, slot, scrubbed);
+        } else if (pendingCount > 0 && slot == pending - 1 && sameRun(slot)) {
+            pending--;
+            pendingCount++;
+        } else if (pendingCount > 0 && slot == pending + pendingCount && sameRun(slot)) {
+            pendingCount++;
+        } else {
+            flush(rank);
+            pending = slot;
+            pendingCount = 1;
+        }
+    }
+
+    private boolean sameRun(int slot) {
+        return tree.slab.run(slot) == tree.slab.run(pending);
+    }
+
+    private void flush(RankState rank) {
+        if (pendingCount > 0) {
+            rank.expectedRemoval = tree.parentOf(pending);
+            entries.leave(rank, pending, pendingCount);
+            pendingCount = 0;
+        }
+    }
+
+    /** Where the rank holds a block, or 0; a block that is about to leave is not held. */
+    private int locate(RankState rank, long ext) {
+        if (pendingCount > 0) {
+            int before = tree.parentOf(pending);
+            if (before != 0 && holdsAs(rank, ext, before)) {
+                return before;
+            }
+            int after = pending + pendingCount;
+            if (after <= tree.runs.last(tree.slab.run(pending)) && holdsAs(rank, ext, after)) {
+                return after;
+            }
+        } else if (tree.isLive(rank.expectedRemoval) && holdsAs(rank, ext, rank.expectedRemoval)) {
+            return rank.expectedRemoval;
+        }
+        searches++;
+        int slot = entries.find(rank, ext);
+        return pendingCount > 0 && slot >= pending && slot < pending + pendingCount ? 0 : slot;
+    }
+
+    private boolean holdsAs(RankState rank, long ext, int slot) {
+        return tree.slab.ext(slot) == ext && tree.holds(slot, rank.slot) && !rank.refuses(slot);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.tandemkv.indexer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.time.SeededRandom;
+import dev.tandemkv.indexer.IndexStreams.Action;
+import dev.tandemkv.indexer.IndexStreams.Setup;
+import java.util.List;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+/** The production index against {@link NaiveIndex}: equal outcomes, scores, sizes, copies and memory after every event. */
+class PrefixIndexPropertyTest {
+
+    @Provide
+    Arbitrary<Setup> setups() {
+        return IndexStreams.setups();
+    }
+
+    @Provide
+    Arbitrary<List<Action>> streams() {
+        return IndexStreams.streams(60);
+    }
+
+    @Provide
+    Arbitrary<List<Action>> longStreams() {
+        return IndexStreams.streams(600);
+    }
+
+    @Property(tries = 700)
+    void anyStream_anyPolicy_equalsModelAtEveryStep(
+            @ForAll("setups") Setup setup, @ForAll("streams") List<Action> stream) {
+        Comparison comparison = new Comparison(setup);
+        for (Action action : stream) {
+            comparison.step(action);
+        }
+    }
+
+    @Property(tries = 40)
+    void longStream_anyPolicy_equalsModelAtEveryStep(
+            @ForAll("setups") Setup setup, @ForAll("longStreams") List<Action> stream) {
+        Comparison comparison = new Comparison(setup);
+        for (Action action : stream) {
+            comparison.step(action);
+        }
+    }
+
+    @Property(tries = 150)
+    void contents_restoredIntoAFreshIndex_equal(@ForAll("setups") Setup setup, @ForAll("streams") List<Action> stream) {
+        Comparison comparison = new Comparison(setup);
+        for (Action action : stream) {
+            comparison.step(action);
+        }
+        PrefixIndex restored = setup.index(new SeededRandom(5));
+        for (WorkerRank rank : comparison.index.ranks()) {
+            RankContents contents = comparison.index.contents(rank).orElseThrow();
+            assertThat(restored.restore(contents)).isEqualTo(EventOutcome.OK);
+            restored.checkInvariants();
+        }
+        comparison.withIndex(restored).compareAll();
+    }
+}
