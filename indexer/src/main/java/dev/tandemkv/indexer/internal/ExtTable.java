@@ -41,7 +41,7 @@ final class ExtTable {
     private final long[] hashes = new long[BATCH];
     private long touched;
 
-    /** Slots found by the last {@link #insert} that carry the same external hash as an inserted one, and where in the event that was. */
+    /** Slots found by the last {@link #insert} that carry the same external hash as an inserted one. */
     private int[] twins = new int[8];
 
     private int twinCount;
@@ -108,12 +108,12 @@ final class ExtTable {
             }
             touched += sum;
             for (int i = 0; i < n; i++) {
-                insert(hashes[i], firstSlot + i, done + i);
+                insert(hashes[i], firstSlot + i);
             }
         }
     }
 
-    private void insert(long h, int slot, int index) {
+    private void insert(long h, int slot) {
         int[] segment = segment(h);
         int size = segment.length - TRAILER;
         if (segment[size + USED] * 10L >= size * 8L) {
@@ -130,7 +130,7 @@ final class ExtTable {
                 target = target < 0 ? i : target;
             } else if ((entry & ~SLOT_MASK) == tag && slab.ext(entry & SLOT_MASK) == ext) {
                 twin = true;
-                addTwin(entry & SLOT_MASK, index);
+                addTwin(entry & SLOT_MASK);
             }
             i = i + 1 & size - 1;
         }
@@ -145,27 +145,20 @@ final class ExtTable {
         }
     }
 
-    private void addTwin(int slot, int index) {
-        if (twinCount * 2 == twins.length) {
+    private void addTwin(int slot) {
+        if (twinCount == twins.length) {
             twins = Arrays.copyOf(twins, twins.length * 2);
         }
-        twins[twinCount * 2] = slot;
-        twins[twinCount * 2 + 1] = index;
-        twinCount++;
+        twins[twinCount++] = slot;
     }
 
     int twinCount() {
         return twinCount;
     }
 
-    /** Another slot with the hash of an inserted block. */
+    /** A slot that had the hash of an inserted block. */
     int twin(int i) {
-        return twins[i * 2];
-    }
-
-    /** Which inserted block it was, counted from the first. */
-    int twinIndex(int i) {
-        return twins[i * 2 + 1];
+        return twins[i];
     }
 
     /**

@@ -72,7 +72,9 @@ final class Stores {
         while (at < exts.length) {
             int next = tree.childOf(place, locals[at]);
             if (next == 0) {
-                append(rank, place, exts, locals, at, exts.length - at);
+                if (!append(rank, place, exts, locals, at, exts.length - at)) {
+                    singly(rank, place, exts, locals, at, exts.length - at);
+                }
                 return;
             }
             int matched = tree.matchFrom(next, locals, at, exts.length - at);
@@ -202,8 +204,12 @@ final class Stores {
         return true;
     }
 
-    /** Blocks that are not in the tree. */
-    private void append(RankState rank, int parent, long[] exts, long[] locals, int from, int count) {
+    /**
+     * Appends blocks that are not in the tree, all at once.
+     *
+     * @return false, and nothing changed, if a hash of theirs stands at another place of the rank or twice in the event
+     */
+    private boolean append(RankState rank, int parent, long[] exts, long[] locals, int from, int count) {
         fresh = true;
         if (parent != 0) {
             int run = tree.slab.run(parent);
@@ -211,56 +217,46 @@ final class Stores {
                 tree.split(run, parent - tree.runs.start(run) + 1);
             }
         }
+        if (rank.hasNames() && namesAny(rank, exts, from, count)) {
+            return false;
+        }
         twins.clear();
         int first = tree.append(rank.slot, parent, exts, locals, from, count, twins);
         rank.held += count;
-        if (!twins.isEmpty() || rank.hasNames() || rank.remembersAny()) {
-            settle(rank, first, exts, from, count);
+        if (!twins.isEmpty() && holdsTwin(rank)) {
+            takeBack(rank, first, count);
+            return false;
         }
+        recall(rank, exts, from, count);
+        return true;
     }
 
-    /** After an append, in the order of the event: hashes that stood elsewhere leave there, remembered ones are recalled. */
-    private void settle(RankState rank, int firstSlot, long[] exts, int from, int count) {
-        int slot = firstSlot;
-        int twin = 0;
-        for (int i = from; i < from + count; i++) {
-            if (i > from) {
-                slot = after(slot);
-            }
-            if (rank.remembersAny()) {
-                entries.recall(rank, exts[i]);
-            }
-            if (rank.hasNames()) {
-                OwnNames names = entries.namesOf(rank);
-                int node = names.find(exts[i]);
-                if (node != 0 && !leaveOld(rank, exts[i], names.slot(node), slot)) {
-                    return;
-                }
-            }
-            for (; twin < twins.size() && twins.newer(twin) == slot; twin++) {
-                int old = twins.older(twin);
-                if (tree.isLive(old)
-                        && tree.slab.ext(old) == exts[i]
-                        && tree.holds(old, rank.slot)
-                        && !rank.refuses(old)
-                        && !leaveOld(rank, exts[i], old, slot)) {
-                    return;
-                }
+    private static boolean namesAny(RankState rank, long[] exts, int from, int count) {
+        OwnNames names = rank.names;
+        for (int i = from; names != null && i < from + count; i++) {
+            if (names.find(exts[i]) != 0) {
+                return true;
             }
         }
+        return false;
     }
 
-    private int after(int slot) {
-        int run = tree.slab.run(slot);
-        return slot == tree.runs.last(run) ? tree.runs.start(tree.runs.continuation(run)) : slot + 1;
-    }
-
-    private boolean leaveOld(RankState rank, long ext, int old, int slot) {
-        moves++;
-        moved |= tree.parentOf(old) != tree.parentOf(slot);
-        if (entries.giveUp(rank, ext, old)) {
-            entries.leave(rank, old, null);
+    private boolean holdsTwin(RankState rank) {
+        for (int i = 0; i < twins.size(); i++) {
+            if (tree.holds(twins.older(i), rank.slot) && !rank.refuses(twins.older(i))) {
+                return true;
+            }
         }
-        return tree.isLive(slot) && tree.holds(slot, rank.slot);
+        return false;
+    }
+
+    /** Takes an append back, which may lie in several pieces, from its end. */
+    private void takeBack(RankState rank, int first, int count) {
+        int run = tree.slab.run(first);
+        int piece = Math.min(count, tree.runs.last(run) - first + 1);
+        if (piece < count) {
+            takeBack(rank, tree.runs.start(tree.runs.continuation(run)), count - piece);
+        }
+        entries.leave(rank, first, piece);
     }
 }

@@ -213,7 +213,7 @@ final class Tree {
                 runs.setSlack(run, slack);
             }
             exts.insert(start, length);
-            twins.collect(exts, start);
+            twins.collect(exts);
             link(run, last);
             first = first == 0 ? start : first;
             last = start + length - 1;
@@ -238,7 +238,7 @@ final class Tree {
         }
         slab.fill(last + 1, local, ext, from, taken, run);
         exts.insert(last + 1, taken);
-        twins.collect(exts, last + 1);
+        twins.collect(exts);
         sequence.begin();
         runs.setExtent(run, runs.start(run), runs.length(run) + taken);
         sequence.end();

@@ -2,10 +2,10 @@ package dev.tandemkv.indexer.internal;
 
 import java.util.Arrays;
 
-/** While one event appends blocks: pairs of a slot that was there before and a new one with the same external hash, in the order of the event. */
+/** While one event appends blocks: the slots that carry the external hash of one of them already. */
 final class Twins {
 
-    private int[] pairs = new int[8];
+    private int[] slots = new int[8];
     private int size;
 
     void clear() {
@@ -21,22 +21,16 @@ final class Twins {
     }
 
     int older(int i) {
-        return pairs[i * 2];
+        return slots[i];
     }
 
-    int newer(int i) {
-        return pairs[i * 2 + 1];
-    }
-
-    /** Takes over what the table met when slots from {@code first} on were entered. */
-    void collect(ExtTable table, int first) {
+    /** Takes over what the table met at its last insertion. */
+    void collect(ExtTable table) {
         for (int i = 0; i < table.twinCount(); i++) {
-            if (size * 2 == pairs.length) {
-                pairs = Arrays.copyOf(pairs, pairs.length * 2);
+            if (size == slots.length) {
+                slots = Arrays.copyOf(slots, size * 2);
             }
-            pairs[size * 2] = table.twin(i);
-            pairs[size * 2 + 1] = first + table.twinIndex(i);
-            size++;
+            slots[size++] = table.twin(i);
         }
     }
 }
