@@ -19,7 +19,7 @@ import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +39,9 @@ import org.jspecify.annotations.Nullable;
  * a locked section wants done afterwards it puts into an {@link Effects} list.
  *
  * <ul>
- *   <li>Every try to book is a {@link Reservation} in {@code open} until its release is confirmed or it is known to have booked nothing.
+ *   <li>Every try to book is a {@link Reservation} in {@link Holdings} until its release is confirmed or it is known to have booked nothing.
  *   <li>Every other call is one of {@link Steps}. When the plan ends, open steps fail at once and open reservations are freed.
- *   <li>{@code ending} is set once. From then on nothing new starts, and the plan is over when {@code open} is empty.
+ *   <li>{@code ending} is set once. From then on nothing new starts, and the plan is over when nothing is held.
  * </ul>
  */
 final class PlanRun implements FreeTask.Listener {
@@ -51,15 +52,13 @@ final class PlanRun implements FreeTask.Listener {
     private final long createdTick;
     private final Notes notes;
     private final Steps steps;
+    private final DecodeMark decodeMark = new DecodeMark();
 
     private final Object lock = new Object();
     private final History history = new History();
-    private final List<Reservation> open = new ArrayList<>(2);
-    private final Map<Leg, Selection> selections = new EnumMap<>(Leg.class);
-    private final Map<Leg, Integer> unknownOutcomes = new EnumMap<>(Leg.class);
+    private final Holdings holdings;
     private @Nullable DisaggRequest request;
     private @Nullable Ending ending;
-    private @Nullable CompletableFuture<Void> bypassPrefillMark;
     private boolean planning = true;
     private boolean forgotten;
 
@@ -68,6 +67,7 @@ final class PlanRun implements FreeTask.Listener {
         this.request = request;
         this.settings = settings;
         this.registry = registry;
+        holdings = new Holdings(id);
         notes = new Notes(settings.order());
         steps = new Steps(settings, id, this::onAnswer);
         createdTick = settings.ticker().read();
@@ -101,16 +101,10 @@ final class PlanRun implements FreeTask.Listener {
         }
     }
 
-    boolean isBypass() {
-        synchronized (lock) {
-            return history.state().isBypass();
-        }
-    }
-
     @Nullable
     Booking booking(Leg leg) {
         synchronized (lock) {
-            Reservation held = held(leg);
+            Reservation held = holdings.held(leg);
             return held == null ? null : held.booking;
         }
     }
@@ -118,7 +112,7 @@ final class PlanRun implements FreeTask.Listener {
     @Nullable
     Selection selection(Leg leg) {
         synchronized (lock) {
-            return selections.get(leg);
+            return holdings.selection(leg);
         }
     }
 
@@ -127,30 +121,17 @@ final class PlanRun implements FreeTask.Listener {
     }
 
     List<PendingFree> pendingFrees() {
-        List<FreeTask> tasks = new ArrayList<>();
+        List<FreeTask> tasks;
         synchronized (lock) {
-            for (Reservation r : open) {
-                if (r.free != null) {
-                    tasks.add(r.free);
-                }
-            }
+            tasks = holdings.frees();
         }
         return tasks.stream().map(FreeTask::snapshot).toList();
     }
 
-    /** A booking whose lease must be renewed. */
-    record Leased(Leg leg, Booking booking) {}
-
-    /** What is booked and not being freed, while somebody can still close the plan. */
-    List<Leased> leased() {
+    /** What a lease must be renewed for, while somebody can still close the plan. */
+    List<Holdings.Leased> leased() {
         synchronized (lock) {
-            if (forgotten) {
-                return List.of();
-            }
-            return open.stream()
-                    .filter(r -> r.phase == Reservation.Phase.HELD)
-                    .map(r -> new Leased(r.leg, Objects.requireNonNull(r.booking)))
-                    .toList();
+            return forgotten ? List.of() : holdings.leased();
         }
     }
 
@@ -163,21 +144,10 @@ final class PlanRun implements FreeTask.Listener {
     PlanHistory historySnapshot() {
         List<PendingFree> frees = pendingFrees();
         synchronized (lock) {
-            List<Leg> held = open.stream()
-                    .filter(r -> r.phase == Reservation.Phase.HELD)
-                    .map(r -> r.leg)
-                    .toList();
+            List<Leg> held =
+                    holdings.leased().stream().map(Holdings.Leased::leg).toList();
             return new PlanHistory(id, history.transitions(), notes.bypassDecision, frees, held);
         }
-    }
-
-    private @Nullable Reservation held(Leg leg) {
-        for (Reservation r : open) {
-            if (r.leg == leg && r.isHeld()) {
-                return r;
-            }
-        }
-        return null;
     }
 
     /** The request while further bookings are possible; the prompt is dropped with it afterwards. */
@@ -199,15 +169,14 @@ final class PlanRun implements FreeTask.Listener {
     /** The id of the next try to book a leg: a new one after each try whose outcome was unknown. */
     String selectionId(Leg leg) {
         synchronized (lock) {
-            int unknown = unknownOutcomes.getOrDefault(leg, 0);
-            return unknown == 0 ? leg.selectionId(id) : leg.selectionId(id) + '/' + (unknown + 1);
+            return holdings.selectionId(leg);
         }
     }
 
     /** The next try must not use the same id, even though the last one's outcome is known. */
     void retireSelectionId(Leg leg) {
         synchronized (lock) {
-            unknownOutcomes.merge(leg, 1, Integer::sum);
+            holdings.retireSelectionId(leg);
         }
     }
 
@@ -219,22 +188,25 @@ final class PlanRun implements FreeTask.Listener {
             if (ending != null) {
                 return CompletableFuture.failedFuture(cancelled());
             }
-            open.add(r);
+            holdings.add(r);
         }
         PoolCall.start(
                 () -> settings.pool(leg).selectAndReserve(booking), (booked, failure) -> reserved(r, booked, failure));
-        var left = bound.left(settings.ticker());
-        if (left != null && !r.result.isDone()) {
-            var task = settings.scheduler()
-                    .schedule(left, () -> giveUp(r, new DeadlineExceededException("reserve " + selectionId, left)));
-            synchronized (lock) {
-                r.bound = task;
-                if (r.phase != Reservation.Phase.IN_FLIGHT) {
-                    task.cancel();
-                }
-            }
+        Duration left = bound.left(settings.ticker());
+        if (left != null) {
+            arm(r, left);
         }
         return r.result;
+    }
+
+    private void arm(Reservation r, Duration left) {
+        synchronized (lock) {
+            if (r.phase == Reservation.Phase.IN_FLIGHT) {
+                r.bound = settings.scheduler()
+                        .schedule(
+                                left, () -> giveUp(r, new DeadlineExceededException("reserve " + r.selectionId, left)));
+            }
+        }
     }
 
     private void reserved(Reservation r, @Nullable Booking booked, @Nullable Throwable failure) {
@@ -244,11 +216,9 @@ final class PlanRun implements FreeTask.Listener {
             switch (r.phase) {
                 case IN_FLIGHT -> {
                     cancelBound(r);
-                    record(event(r, PlanEvent.Call.RESERVE, outcome(fault), fault), after);
+                    record(reserveEvent(r, outcome(fault), fault), after);
                     if (fault == null) {
-                        r.phase = Reservation.Phase.HELD;
-                        r.booking = booked;
-                        selections.put(r.leg, Objects.requireNonNull(booked).selection());
+                        holdings.booked(r, Objects.requireNonNull(booked));
                         after.add(() -> r.result.complete(booked));
                     } else if (Failures.bookedNothing(fault)) {
                         settle(r, after);
@@ -259,7 +229,7 @@ final class PlanRun implements FreeTask.Listener {
                     }
                 }
                 case FREEING -> {
-                    record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.LATE, fault), after);
+                    record(reserveEvent(r, PlanEvent.Outcome.LATE, fault), after);
                     FreeTask free = freeTask(r);
                     if (fault == null) {
                         r.booking = booked;
@@ -272,7 +242,7 @@ final class PlanRun implements FreeTask.Listener {
                 }
                 case SETTLED -> {
                     // The free by id was confirmed before the answer came: what it names must not stay either.
-                    record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.LATE, fault), after);
+                    record(reserveEvent(r, PlanEvent.Outcome.LATE, fault), after);
                     if (fault == null && booked != null) {
                         after.add(() -> registry.freeStray(id, r.leg, booked));
                     }
@@ -298,7 +268,7 @@ final class PlanRun implements FreeTask.Listener {
             if (r.phase != Reservation.Phase.IN_FLIGHT) {
                 return;
             }
-            record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.GIVEN_UP, cause), after);
+            record(reserveEvent(r, PlanEvent.Outcome.GIVEN_UP, cause), after);
             freeUnknown(r, FreeTask.ofReserveOnItsWay(settings, id, r.leg, r.selectionId, this), cause, after);
         }
         after.run();
@@ -309,7 +279,7 @@ final class PlanRun implements FreeTask.Listener {
         cancelBound(r);
         r.phase = Reservation.Phase.FREEING;
         r.free = task;
-        unknownOutcomes.merge(r.leg, 1, Integer::sum);
+        holdings.retireSelectionId(r.leg);
         // The flow hears first, so that a plan that ends now says so before the free is answered.
         after.add(() -> r.result.completeExceptionally(cause));
         after.add(task::attempt);
@@ -317,11 +287,33 @@ final class PlanRun implements FreeTask.Listener {
 
     /** Moves the state for a leg that is booked and checked. Fails as cancelled if the plan ended meanwhile. */
     CompletableFuture<Void> commit(Leg leg) {
-        LinkedBookingState next;
+        return moveUnlessEnding(state -> stateWith(leg, state));
+    }
+
+    /** Moves the state. Fails as cancelled if the plan ended meanwhile. */
+    CompletableFuture<Void> advance(LinkedBookingState next) {
+        return moveUnlessEnding(state -> next);
+    }
+
+    private CompletableFuture<Void> moveUnlessEnding(UnaryOperator<LinkedBookingState> nextOf) {
+        Effects after = new Effects();
         synchronized (lock) {
-            next = stateWith(leg, history.state());
+            if (ending != null) {
+                return CompletableFuture.failedFuture(cancelled());
+            }
+            LinkedBookingState state = history.state();
+            LinkedBookingState next = nextOf.apply(state);
+            if (next != state || state.canBecome(next)) {
+                move(next, after);
+            }
+            boolean decodeFollowsPrefill =
+                    next == LinkedBookingState.PREFILL_RELEASED && holdings.held(Leg.DECODE) != null;
+            if (next == LinkedBookingState.LINKED || next.isBypass() || decodeFollowsPrefill) {
+                request = null;
+            }
         }
-        return advance(next);
+        after.run();
+        return CompletableFuture.completedFuture(null);
     }
 
     private static LinkedBookingState stateWith(Leg booked, LinkedBookingState state) {
@@ -334,31 +326,11 @@ final class PlanRun implements FreeTask.Listener {
         };
     }
 
-    /** Moves the state; staying where it is adds nothing. Fails as cancelled if the plan ended meanwhile. */
-    CompletableFuture<Void> advance(LinkedBookingState next) {
-        Effects after = new Effects();
-        synchronized (lock) {
-            if (ending != null) {
-                return CompletableFuture.failedFuture(cancelled());
-            }
-            boolean stays = next == history.state() && !history.state().canBecome(next);
-            if (!stays) {
-                move(next, after);
-            }
-            boolean decodeFollowsPrefill = next == LinkedBookingState.PREFILL_RELEASED && held(Leg.DECODE) != null;
-            if (next == LinkedBookingState.LINKED || next.isBypass() || decodeFollowsPrefill) {
-                request = null;
-            }
-        }
-        after.run();
-        return CompletableFuture.completedFuture(null);
-    }
-
     /** Frees a held leg while the plan goes on; the answer is what the first try found. */
     CompletableFuture<LegOutcome> freeHeld(Leg leg) {
         FreeTask free;
         synchronized (lock) {
-            Reservation r = held(leg);
+            Reservation r = holdings.held(leg);
             if (r == null) {
                 return CompletableFuture.completedFuture(LegOutcome.NOTHING_HELD);
             }
@@ -371,25 +343,23 @@ final class PlanRun implements FreeTask.Listener {
     /** Whether nothing of a leg can be booked any more, so that another try cannot make a second live booking. */
     boolean isClear(Leg leg) {
         synchronized (lock) {
-            return open.stream().noneMatch(r -> r.leg == leg);
+            return holdings.isClear(leg);
         }
     }
 
     /** Completes, normally always, when the running try to free what is unknown of a leg has ended. */
     CompletableFuture<Void> unknownTried(Leg leg) {
-        List<FreeTask> tasks = new ArrayList<>();
+        List<FreeTask> tasks;
         synchronized (lock) {
-            for (Reservation r : open) {
-                if (r.leg == leg && r.free != null) {
-                    tasks.add(r.free);
-                }
-            }
+            tasks = holdings.frees();
         }
-        return CompletableFuture.allOf(tasks.stream().map(FreeTask::attempt).toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(tasks.stream()
+                .filter(task -> task.leg() == leg)
+                .map(FreeTask::attempt)
+                .toArray(CompletableFuture[]::new));
     }
 
-    // ---------------------------------------------------------------------------------------------- decode of an
-    // anchored plan
+    // ---------------------------------------------------------------------------------------------- second call
 
     /** Opens the second planning call of a prefill-anchored plan. */
     @Nullable
@@ -400,7 +370,7 @@ final class PlanRun implements FreeTask.Listener {
                     && ending == null
                     && !planning
                     && (state == LinkedBookingState.PREFILL_COMMITTED || state == LinkedBookingState.PREFILL_RELEASED)
-                    && held(Leg.DECODE) == null;
+                    && holdings.held(Leg.DECODE) == null;
             if (!allowed) {
                 return new InvalidPlanStateException(
                         "planDecode",
@@ -449,58 +419,29 @@ final class PlanRun implements FreeTask.Listener {
     private Supplier<CompletableFuture<Void>> prefillWork() {
         LinkedBookingState state = history.state();
         if (ending == null && state.isBypass()) {
-            return decodeMarkWork(Objects.requireNonNull(held(Leg.DECODE)));
+            Booking decode = Objects.requireNonNull(Objects.requireNonNull(holdings.held(Leg.DECODE)).booking);
+            return () -> decodeMark.mark(() -> markOnDecode(decode));
         }
-        Reservation prefill = held(Leg.PREFILL);
+        Reservation prefill = holdings.held(Leg.PREFILL);
         boolean releasable = state == LinkedBookingState.PREFILL_COMMITTED || state == LinkedBookingState.LINKED;
         if (ending != null || prefill == null || !releasable) {
             return () -> CompletableFuture.completedFuture(null);
         }
         startFreeing(prefill);
-        FreeTask free = Objects.requireNonNull(prefill.free);
+        FreeTask free = freeTask(prefill);
         return () -> free.attempt().thenCompose(PlanRun::asVoid);
     }
 
-    private Supplier<CompletableFuture<Void>> decodeMarkWork(Reservation decode) {
-        CompletableFuture<Void> running = bypassPrefillMark;
-        if (running != null) {
-            return running::copy;
-        }
-        CompletableFuture<Void> mark = new CompletableFuture<>();
-        bypassPrefillMark = mark;
-        Booking booking = Objects.requireNonNull(decode.booking);
-        return () -> {
-            markPrefillOnDecode(booking, mark);
-            return mark.copy();
-        };
-    }
-
-    private void markPrefillOnDecode(Booking decode, CompletableFuture<Void> mark) {
-        this.<Void>step(
-                        PlanEvent.Call.PREFILL_COMPLETE,
-                        Leg.DECODE,
-                        freeBound(),
-                        () -> settings.decodePool().prefillComplete(decode))
-                .whenComplete((done, failure) -> {
-                    boolean noMatter = failure == null || decodeMarkFailed();
-                    if (noMatter) {
-                        mark.complete(null);
-                    } else {
-                        mark.completeExceptionally(Failures.unwrap(failure));
-                    }
-                });
-    }
-
-    /** Lets the mark be tried again; tells whether the plan ended meanwhile, so that it is not needed any more. */
-    private boolean decodeMarkFailed() {
-        synchronized (lock) {
-            bypassPrefillMark = null;
-            return ending != null;
-        }
-    }
-
-    private Bound freeBound() {
-        return Bound.within(settings.freeRetry().attemptBound(), settings.ticker(), null);
+    private CompletableFuture<Void> markOnDecode(Booking decode) {
+        Bound bound = Bound.within(settings.freeRetry().attemptBound(), settings.ticker(), null);
+        CompletableFuture<Void> call = step(
+                PlanEvent.Call.PREFILL_COMPLETE,
+                Leg.DECODE,
+                bound,
+                () -> settings.decodePool().prefillComplete(decode));
+        // A plan that ends meanwhile frees the booking with its charge: the mark is not needed any more.
+        return call.exceptionallyCompose(failure ->
+                isEnding() ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure));
     }
 
     private static CompletableFuture<Void> asVoid(LegOutcome outcome) {
@@ -547,7 +488,7 @@ final class PlanRun implements FreeTask.Listener {
             if (ending == null) {
                 beginEnding(why, cause, after);
             }
-            frees = open.stream().map(r -> Objects.requireNonNull(r.free)).toList();
+            frees = holdings.frees();
         }
         after.run();
         Map<Leg, CompletableFuture<LegOutcome>> outcomes = new EnumMap<>(Leg.class);
@@ -563,11 +504,11 @@ final class PlanRun implements FreeTask.Listener {
         ending = why;
         request = null;
         boolean unknown = false;
-        for (Reservation r : open) {
+        for (Reservation r : holdings.all()) {
             switch (r.phase) {
                 case IN_FLIGHT -> {
                     unknown = true;
-                    record(event(r, PlanEvent.Call.RESERVE, PlanEvent.Outcome.GIVEN_UP, cancelled()), after);
+                    record(reserveEvent(r, PlanEvent.Outcome.GIVEN_UP, cancelled()), after);
                     FreeTask free = FreeTask.ofReserveOnItsWay(settings, id, r.leg, r.selectionId, this);
                     freeUnknown(r, free, cancelled(), after);
                 }
@@ -580,12 +521,13 @@ final class PlanRun implements FreeTask.Listener {
                 case FREEING, SETTLED -> unknown |= r.booking == null;
             }
         }
-        if (unknown || (!open.isEmpty() && !saysWhatIsHeld())) {
+        boolean holding = !holdings.isEmpty();
+        if (unknown || (holding && !saysWhatIsHeld())) {
             move(why.pendingFrom(history.state()), after);
-        } else if (open.isEmpty()) {
+        } else if (!holding) {
             finish(after);
         }
-        if (why.isCompensation() && !open.isEmpty()) {
+        if (why.isCompensation() && holding) {
             after.add(() -> settings.observer().onCompensation(id, cause));
         }
         after.add(() -> steps.end(cancelled()));
@@ -625,10 +567,9 @@ final class PlanRun implements FreeTask.Listener {
     public void onSettled(FreeTask task) {
         Effects after = new Effects();
         synchronized (lock) {
-            for (Reservation r : List.copyOf(open)) {
-                if (r.free == task) {
-                    settle(r, after);
-                }
+            Reservation r = holdings.of(task);
+            if (r != null) {
+                settle(r, after);
             }
         }
         after.run();
@@ -649,10 +590,10 @@ final class PlanRun implements FreeTask.Listener {
 
     private void settle(Reservation r, Effects after) {
         r.phase = Reservation.Phase.SETTLED;
-        open.remove(r);
+        holdings.remove(r);
         LinkedBookingState state = history.state();
         if (ending != null) {
-            if (open.isEmpty() && !state.isTerminal()) {
+            if (holdings.isEmpty() && !state.isTerminal()) {
                 finish(after);
             }
         } else if (r.leg == Leg.PREFILL
@@ -681,24 +622,13 @@ final class PlanRun implements FreeTask.Listener {
         after.add(() -> settings.observer().onCall(id, event, event.endedTick() - event.startedTick()));
     }
 
-    private PlanEvent event(
-            Reservation r, PlanEvent.Call call, PlanEvent.Outcome outcome, @Nullable Throwable failure) {
-        return event(r.startedTick, r.leg, call, r.selectionId, outcome, failure);
-    }
-
-    private PlanEvent event(
-            long startedTick,
-            Leg leg,
-            PlanEvent.Call call,
-            @Nullable String selectionId,
-            PlanEvent.Outcome outcome,
-            @Nullable Throwable failure) {
+    private PlanEvent reserveEvent(Reservation r, PlanEvent.Outcome outcome, @Nullable Throwable failure) {
         return new PlanEvent(
-                startedTick,
+                r.startedTick,
                 settings.ticker().read(),
-                leg,
-                call,
-                selectionId,
+                r.leg,
+                PlanEvent.Call.RESERVE,
+                r.selectionId,
                 outcome,
                 failure == null ? null : Failures.describe(failure));
     }

@@ -7,6 +7,7 @@ import dev.tandemkv.coordinator.Leg;
 import dev.tandemkv.coordinator.PlanFailedException;
 import dev.tandemkv.coordinator.TransferConstraint;
 import dev.tandemkv.selection.Booking;
+import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectRequest;
 import java.util.HashSet;
 import java.util.Set;
@@ -49,7 +50,17 @@ final class PrefillAnchored {
 
     /** The second call of a plan whose prefill is booked. */
     CompletableFuture<Void> planDecode(PlanRun run, DisaggRequest request, Set<Long> failedWorkers) {
-        return decode(run, request, secondLeg(request), failedWorkers, settings.decodeFailure());
+        Bound bound = secondLeg(request);
+        if (run.isClear(Leg.DECODE)) {
+            return decode(run, request, bound, failedWorkers, settings.decodeFailure());
+        }
+        // An earlier call left a reserve of unknown outcome: one live booking per leg, so that one comes to its end
+        // first.
+        return run.unknownTried(Leg.DECODE)
+                .thenCompose(tried -> run.isClear(Leg.DECODE)
+                        ? decode(run, request, bound, failedWorkers, settings.decodeFailure())
+                        : run.keepForRetry(
+                                new PoolUnavailableException("planDecode", "an earlier reserve is not settled", null)));
     }
 
     private Bound secondLeg(DisaggRequest request) {

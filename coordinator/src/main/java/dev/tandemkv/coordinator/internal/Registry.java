@@ -152,7 +152,7 @@ final class Registry {
     }
 
     private void renew(PlanRun run) {
-        for (PlanRun.Leased leased : run.leased()) {
+        for (Holdings.Leased leased : run.leased()) {
             PoolCall.start(() -> settings.pool(leased.leg()).touch(leased.booking()), (done, failure) -> {});
         }
     }
