@@ -2,12 +2,14 @@
 @org.jspecify.annotations.NullMarked
 module dev.tandemkv.testkit {
     requires transitive dev.tandemkv.catalog;
+    requires transitive dev.tandemkv.coordinator;
     requires transitive dev.tandemkv.indexer;
     requires transitive dev.tandemkv.selection;
     requires static transitive org.jspecify;
     requires com.fasterxml.jackson.core;
 
     exports dev.tandemkv.testkit.engine;
+    exports dev.tandemkv.testkit.pool;
     exports dev.tandemkv.testkit.report;
     exports dev.tandemkv.testkit.sim;
     exports dev.tandemkv.testkit.trace;
