@@ -8,6 +8,7 @@ module dev.tandemkv.indexer {
     requires org.jctools.core;
 
     exports dev.tandemkv.indexer;
+    exports dev.tandemkv.indexer.approximate;
     exports dev.tandemkv.indexer.event;
     exports dev.tandemkv.indexer.hash;
     exports dev.tandemkv.indexer.health;
