@@ -13,4 +13,5 @@ module dev.tandemkv.selection {
     exports dev.tandemkv.selection;
     exports dev.tandemkv.selection.policy;
     exports dev.tandemkv.selection.config;
+    exports dev.tandemkv.selection.host;
 }

@@ -1,5 +1,8 @@
 package dev.tandemkv.selection;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
 /**
  * A live promise of capacity, made by {@link SelectionPool#selectAndReserve}: whoever holds it releases it exactly once, with
  * {@link #close()} or through the pool that made it. Thread-safe; every method is idempotent against repetition.
@@ -29,6 +32,14 @@ public interface Booking extends AutoCloseable {
      * @param remainingFraction 0 to 1, usually {@code max(0, 1 - generated / expected)}
      */
     void addOutputBlocks(int blocks, double remainingFraction);
+
+    /**
+     * Completes, once, when the booking is over, with the reason: the one way in which an owner learns that its worker left or that a lease
+     * ran out. A pool that cannot tell never completes it; that is the default.
+     */
+    default CompletionStage<EndReason> ended() {
+        return new CompletableFuture<>();
+    }
 
     /** Releases the booking; does nothing once it is released. */
     @Override

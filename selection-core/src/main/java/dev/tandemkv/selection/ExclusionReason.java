@@ -10,10 +10,10 @@ public enum ExclusionReason {
     RANK_UNAVAILABLE,
     /** A required taint is missing. */
     CONSTRAINTS_UNSATISFIED,
-    /** In the overload provider's set. */
-    OVERLOADED,
     /** Known to be smaller than the prompt. */
     CAPACITY,
+    /** In the overload provider's set. */
+    OVERLOADED,
     /** Rejected by a filter of the policy. */
     FILTERED
 }

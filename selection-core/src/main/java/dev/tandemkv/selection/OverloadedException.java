@@ -1,5 +1,6 @@
 package dev.tandemkv.selection;
 
+import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
@@ -27,16 +28,21 @@ public final class OverloadedException extends SelectionException {
                 null);
     }
 
-    /** The one rank the request is tied to, by its pin or its session, is overloaded. */
+    /** The rank that the request is pinned to is overloaded. */
     public static OverloadedException pinned(WorkerRank rank) {
-        return new OverloadedException("worker " + rank + " is overloaded", 1, rank);
+        return new OverloadedException("pinned worker " + rank + " is overloaded", 1, rank);
+    }
+
+    /** The worker that the request's session is bound to is overloaded; the binding stays. */
+    public static OverloadedException session(AffinityTarget target) {
+        return new OverloadedException("the session's worker " + target + " is overloaded", 1, null);
     }
 
     public int overloadedRanks() {
         return overloadedRanks;
     }
 
-    /** The rank the request is tied to, or {@code null}. */
+    /** The rank the request is pinned to, or {@code null}. */
     public @Nullable WorkerRank pinned() {
         return pinned;
     }

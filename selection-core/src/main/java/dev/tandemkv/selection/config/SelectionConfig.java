@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param index where the knowledge of caches comes from
  * @param queue when requests wait
  * @param disaggregation when a prompt is prefilled on its decode worker
- * @param affinity how sessions stick to workers
+ * @param sessions how sessions stick to workers
  * @param lifetimes how long what nobody ends may live
  * @param workerSelection which policy serves which role
  * @param replicaSync whether bookings are told to peers; default false
@@ -27,7 +27,7 @@ public record SelectionConfig(
         IndexConfig index,
         QueueConfig queue,
         DisaggConfig disaggregation,
-        AffinityConfig affinity,
+        SessionConfig sessions,
         LifetimeConfig lifetimes,
         WorkerSelection workerSelection,
         boolean replicaSync,
@@ -44,7 +44,7 @@ public record SelectionConfig(
         Objects.requireNonNull(index, "index");
         Objects.requireNonNull(queue, "queue");
         Objects.requireNonNull(disaggregation, "disaggregation");
-        Objects.requireNonNull(affinity, "affinity");
+        Objects.requireNonNull(sessions, "sessions");
         Objects.requireNonNull(lifetimes, "lifetimes");
         Objects.requireNonNull(workerSelection, "workerSelection");
         Check.atLeast("min_initial_workers", minInitialWorkers, 0);

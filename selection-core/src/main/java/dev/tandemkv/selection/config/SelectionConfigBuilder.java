@@ -1,5 +1,9 @@
 package dev.tandemkv.selection.config;
 
+import dev.tandemkv.affinity.AffinityConfig;
+import dev.tandemkv.affinity.AffinityMode;
+import dev.tandemkv.affinity.PinPolicy;
+import dev.tandemkv.affinity.RebindMoment;
 import dev.tandemkv.catalog.BadRequestException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,10 +51,10 @@ public final class SelectionConfigBuilder {
     private @Nullable Double disaggPrefillBusyThreshold;
     private @Nullable Double disaggDecodeBusyThreshold;
     private @Nullable Duration sessionAffinityTtl;
-    private AffinityConfig.Mode sessionAffinityMode = AffinityConfig.Mode.HARD;
-    private AffinityConfig.PinPolicy sessionPinPolicy = AffinityConfig.PinPolicy.VALIDATE;
-    private AffinityConfig.Overloaded sessionOverloaded = AffinityConfig.Overloaded.WAIT;
-    private AffinityConfig.Rebind sessionRebind = AffinityConfig.Rebind.ON_FIRST_TOKEN;
+    private AffinityMode sessionAffinityMode = AffinityMode.HARD;
+    private PinPolicy sessionPinPolicy = PinPolicy.VALIDATE;
+    private SessionConfig.Overloaded sessionOverloaded = SessionConfig.Overloaded.WAIT;
+    private RebindMoment sessionRebind = RebindMoment.ON_FIRST_TOKEN;
     private Duration bookingLease = Duration.ofMinutes(5);
     private Duration replicaOrphanTimeout = Duration.ofMinutes(5);
     private Duration selectionCacheTtl = Duration.ofMinutes(2);
@@ -105,11 +109,10 @@ public final class SelectionConfigBuilder {
         disaggEffIslRatioThreshold = c.disaggregation().effIslRatioThreshold();
         disaggPrefillBusyThreshold = c.disaggregation().prefillBusyThreshold();
         disaggDecodeBusyThreshold = c.disaggregation().decodeBusyThreshold();
-        sessionAffinityTtl = c.affinity().ttl();
-        sessionAffinityMode = c.affinity().mode();
-        sessionPinPolicy = c.affinity().pinPolicy();
-        sessionOverloaded = c.affinity().overloaded();
-        sessionRebind = c.affinity().rebind();
+        sessionTable(c.sessions().table());
+
+        sessionPinPolicy = c.sessions().pinPolicy();
+        sessionOverloaded = c.sessions().overloaded();
         bookingLease = c.lifetimes().bookingLease();
         replicaOrphanTimeout = c.lifetimes().replicaOrphanTimeout();
         selectionCacheTtl = c.lifetimes().selectionCacheTtl();
@@ -323,22 +326,22 @@ public final class SelectionConfigBuilder {
         return this;
     }
 
-    public SelectionConfigBuilder sessionAffinityMode(AffinityConfig.Mode sessionAffinityMode) {
+    public SelectionConfigBuilder sessionAffinityMode(AffinityMode sessionAffinityMode) {
         this.sessionAffinityMode = Objects.requireNonNull(sessionAffinityMode, "sessionAffinityMode");
         return this;
     }
 
-    public SelectionConfigBuilder sessionPinPolicy(AffinityConfig.PinPolicy sessionPinPolicy) {
+    public SelectionConfigBuilder sessionPinPolicy(PinPolicy sessionPinPolicy) {
         this.sessionPinPolicy = Objects.requireNonNull(sessionPinPolicy, "sessionPinPolicy");
         return this;
     }
 
-    public SelectionConfigBuilder sessionOverloaded(AffinityConfig.Overloaded sessionOverloaded) {
+    public SelectionConfigBuilder sessionOverloaded(SessionConfig.Overloaded sessionOverloaded) {
         this.sessionOverloaded = Objects.requireNonNull(sessionOverloaded, "sessionOverloaded");
         return this;
     }
 
-    public SelectionConfigBuilder sessionRebind(AffinityConfig.Rebind sessionRebind) {
+    public SelectionConfigBuilder sessionRebind(RebindMoment sessionRebind) {
         this.sessionRebind = Objects.requireNonNull(sessionRebind, "sessionRebind");
         return this;
     }
@@ -464,8 +467,7 @@ public final class SelectionConfigBuilder {
                         disaggEffIslRatioThreshold,
                         disaggPrefillBusyThreshold,
                         disaggDecodeBusyThreshold),
-                new AffinityConfig(
-                        sessionAffinityTtl, sessionAffinityMode, sessionPinPolicy, sessionOverloaded, sessionRebind),
+                new SessionConfig(sessionTable(), sessionPinPolicy, sessionOverloaded),
                 new LifetimeConfig(
                         bookingLease,
                         replicaOrphanTimeout,
@@ -479,6 +481,23 @@ public final class SelectionConfigBuilder {
                 replicaSync,
                 minInitialWorkers,
                 skipInitialWorkerWait);
+    }
+
+    private void sessionTable(@Nullable AffinityConfig table) {
+        if (table != null) {
+            sessionAffinityTtl = table.ttl();
+            sessionAffinityMode = table.mode();
+            sessionRebind = table.rebindMoment();
+        }
+    }
+
+    private @Nullable AffinityConfig sessionTable() {
+        return sessionAffinityTtl == null
+                ? null
+                : AffinityConfig.builder(sessionAffinityTtl)
+                        .mode(sessionAffinityMode)
+                        .rebindMoment(sessionRebind)
+                        .build();
     }
 
     private double sharedMultiplier() {

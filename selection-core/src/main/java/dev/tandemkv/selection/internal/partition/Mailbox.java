@@ -33,7 +33,7 @@ public final class Mailbox {
     }
 
     /** Runs the work here if nobody is inside, else leaves it to whoever is. Never blocks. */
-    void submit(Runnable work) {
+    public void submit(Runnable work) {
         if (tryEnter()) {
             try {
                 work.run();
@@ -51,7 +51,7 @@ public final class Mailbox {
      *
      * @throws IllegalStateException if called from inside
      */
-    <T> T call(Supplier<T> work) {
+    public <T> T call(Supplier<T> work) {
         enter();
         try {
             return work.get();
@@ -61,7 +61,7 @@ public final class Mailbox {
     }
 
     /** {@link #call} without an answer. */
-    void run(Runnable work) {
+    public void run(Runnable work) {
         enter();
         try {
             work.run();
@@ -71,8 +71,22 @@ public final class Mailbox {
     }
 
     /** Keeps what must not run inside until the mailbox has been left. Called from inside. */
-    void afterwards(Runnable completion) {
+    public void afterwards(Runnable completion) {
         leaving.add(completion);
+    }
+
+    /**
+     * Goes in without waiting, for work that is not worth an object. Whoever got in must {@link #leave}.
+     *
+     * @return false if somebody is inside, this thread included
+     */
+    public boolean tryEnter() {
+        if (lock.isHeldByCurrentThread() || !lock.tryLock()) {
+            return false;
+        }
+        // What was left before comes first: the calls of one thread take effect in their order.
+        drain();
+        return true;
     }
 
     private void enter() {
@@ -81,14 +95,11 @@ public final class Mailbox {
                     "the core was called from inside a partition step, by a policy or a provider");
         }
         lock.lock();
+        drain();
     }
 
-    private boolean tryEnter() {
-        // Held by this thread means a policy called back: its work waits until the step is over.
-        return !lock.isHeldByCurrentThread() && lock.tryLock();
-    }
-
-    private void leave() {
+    /** Ends what {@link #tryEnter} began. */
+    public void leave() {
         drain();
         unlockAndRunWhatWasLeft();
         helpOut();
@@ -96,7 +107,6 @@ public final class Mailbox {
 
     private void helpOut() {
         while (!waiting.isEmpty() && tryEnter()) {
-            drain();
             unlockAndRunWhatWasLeft();
         }
     }

@@ -1,0 +1,268 @@
+package dev.tandemkv.selection;
+
+import dev.tandemkv.catalog.CatalogChanges;
+import dev.tandemkv.catalog.NotFoundException;
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerCatalog;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerRecord;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.catalog.time.CancellationSignal;
+import dev.tandemkv.indexer.EventOutcome;
+import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.selection.internal.CoreParts;
+import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.ReadModels;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses which worker serves a request and keeps the books of what was promised, for every model and routing group of one process.
+ *
+ * <p>Thread-safe. Nothing blocks for traffic: what can wait answers with a stage, which completes on the calling thread where nothing makes
+ * it wait. Cancelling a stage that this class returned withdraws the request. No thread is started; what happens by time alone runs on the
+ * {@linkplain SelectionCoreBuilder#scheduler scheduler}.
+ *
+ * <pre>{@code
+ * SelectionCore core = SelectionCore.builder().scheduler(Scheduler.of(executor)).build();
+ * core.upsert(WorkerSpec.builder(1).endpoint("10.0.0.1:8000").blockSize(64).build());
+ * core.selectAndReserve(SelectRequest.builder(Prompt.ofTokens(tokens)).build())
+ *     .thenAccept(booking -> {
+ *         try (booking) {
+ *             send(booking.selection().endpoint());
+ *         }
+ *     });
+ * }</pre>
+ */
+public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCloseable {
+
+    private final CoreParts parts;
+
+    SelectionCore(CoreParts parts) {
+        this.parts = parts;
+    }
+
+    public static SelectionCoreBuilder builder() {
+        return new SelectionCoreBuilder();
+    }
+
+    // ---- choosing
+
+    @Override
+    public CompletionStage<Selection> select(SelectRequest request) {
+        return parts.requests().select(request);
+    }
+
+    @Override
+    public CompletionStage<Booking> selectAndReserve(SelectRequest request) {
+        return parts.requests().selectAndReserve(request);
+    }
+
+    /** As {@link #selectAndReserve}, for a caller that keeps only the id: the booking lives by its lease, which any progress renews. */
+    public CompletionStage<Selection> reserve(SelectRequest request) {
+        return parts.requests().reserve(request);
+    }
+
+    /** As {@link #selectAndReserve}, for a host that keeps the handle and lets nobody act on the booking by its id. */
+    public CompletionStage<Booking> lease(SelectRequest request) {
+        return parts.requests().lease(request);
+    }
+
+    /** {@link #select} that never waits. */
+    public Attempted<Selection> trySelect(SelectRequest request) {
+        return parts.requests().trySelect(request);
+    }
+
+    /** {@link #selectAndReserve} that never waits: it books or leaves nothing behind. */
+    public Attempted<Booking> tryReserve(SelectRequest request) {
+        return parts.requests().tryReserve(request);
+    }
+
+    // ---- bookings, by handle
+
+    @Override
+    public CompletionStage<FreeOutcome> free(Booking booking) {
+        return parts.requests().free(booking);
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> prefillComplete(Booking booking) {
+        return parts.requests().prefillComplete(booking);
+    }
+
+    @Override
+    public CompletionStage<ChargeOutcome> chargePrefill(Booking booking) {
+        return parts.requests().chargePrefill(booking);
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> touch(Booking booking) {
+        return parts.requests().touch(booking);
+    }
+
+    // ---- bookings, by id
+
+    @Override
+    public CompletionStage<FreeOutcome> free(String selectionId) {
+        return parts.requests().free(selectionId);
+    }
+
+    /** Ends the prefill load of the booking under an id; fails with {@link NotFoundException} if there is none. */
+    public CompletionStage<@Nullable Void> prefillComplete(String selectionId) {
+        return parts.requests().prefillComplete(selectionId);
+    }
+
+    /**
+     * Counts output blocks; fails with {@link NotFoundException} if there is no booking under the id.
+     *
+     * @param blocks at least 1
+     */
+    public CompletionStage<@Nullable Void> addOutputBlocks(String selectionId, int blocks) {
+        return parts.requests().addOutputBlocks(selectionId, blocks, null);
+    }
+
+    /**
+     * Counts output blocks and weighs what the booking holds alone.
+     *
+     * @param blocks at least 1
+     * @param remainingFraction 0 to 1
+     */
+    public CompletionStage<@Nullable Void> addOutputBlocks(String selectionId, int blocks, double remainingFraction) {
+        return parts.requests().addOutputBlocks(selectionId, blocks, remainingFraction);
+    }
+
+    /** Renews the lease of the booking under an id; fails with {@link NotFoundException} if there is none. */
+    public CompletionStage<@Nullable Void> touch(String selectionId) {
+        return parts.requests().touch(selectionId);
+    }
+
+    // ---- workers
+
+    @Override
+    public WorkerRecord upsert(WorkerSpec spec) {
+        parts.engine().requireOpen();
+        return parts.workers().upsert(spec);
+    }
+
+    /**
+     * Changes some of a worker's metadata.
+     *
+     * @param change applied to the present metadata, on this thread and outside every lock; it may run more than once. What it sets to
+     *     {@code null} is gone; id, model and group must stay
+     * @throws NotFoundException if there is no such worker
+     */
+    public WorkerRecord patch(long workerId, UnaryOperator<WorkerSpec.Builder> change) {
+        parts.engine().requireOpen();
+        return parts.workers().patch(workerId, change);
+    }
+
+    @Override
+    public CatalogChanges.Results apply(CatalogChanges changes, CancellationSignal cancel) {
+        parts.engine().requireOpen();
+        return parts.workers().apply(changes.upserts(), changes.removals(), cancel);
+    }
+
+    @Override
+    public WorkerRecord remove(long workerId) {
+        return parts.workers().remove(workerId);
+    }
+
+    /**
+     * Lets a worker take no new bookings and tells when those it has are over. The worker stays registered; the caller removes it.
+     *
+     * @param bound longest wait
+     * @throws NotFoundException if there is no such worker
+     */
+    public CompletionStage<DrainOutcome> drain(long workerId, Duration bound) {
+        return parts.drains().drain(workerId, bound);
+    }
+
+    @Override
+    public Optional<WorkerRecord> find(long workerId) {
+        return parts.workers().find(workerId);
+    }
+
+    @Override
+    public List<WorkerRecord> list() {
+        return parts.workers().list();
+    }
+
+    @Override
+    public CompletionStage<Optional<WorkerRecord>> workerRecord(PartitionKey partition, long workerId) {
+        return CompletableFuture.completedStage(
+                find(workerId).filter(record -> record.spec().partition().equals(partition)));
+    }
+
+    /** Makes a partition before its first worker. */
+    public void ensurePartition(PartitionKey partition, int blockSize, boolean eagle) {
+        parts.engine().requireOpen();
+        parts.partitions().ensure(partition, blockSize, eagle);
+    }
+
+    // ---- cache events
+
+    /**
+     * Applies one event of one rank to its partition's index. For hosts that decode events themselves; those that want ordering, loss
+     * detection and recovery as well put a feed before {@link #index}.
+     *
+     * @throws NotFoundException if there is no such partition
+     */
+    public EventOutcome apply(PartitionKey partition, WorkerRank rank, KvEvent event) {
+        return index(partition).apply(rank, event);
+    }
+
+    /**
+     * The index of a partition.
+     *
+     * @throws NotFoundException if there is no such partition
+     */
+    public PrefixIndex index(PartitionKey partition) {
+        return parts.partition(partition).cache().index();
+    }
+
+    // ---- reading
+
+    /** Load of every rank, one entry per partition, by model and group. */
+    public List<PartitionLoads> loads() {
+        return parts.partitions().all().stream().map(ReadModels::loads).toList();
+    }
+
+    /** Load of one partition; empty if there is none. */
+    public Optional<PartitionLoads> loads(PartitionKey partition) {
+        Partition found = parts.partitions().find(partition);
+        return Optional.ofNullable(found).map(ReadModels::loads);
+    }
+
+    /** Load of every rank of the request's partition as it would be with its prompt, by worker id and rank. */
+    public List<RankLoad> potentialLoads(SelectRequest request) {
+        return parts.readings().potentialLoads(request);
+    }
+
+    /** What every rank of the request's partition holds of its prompt. */
+    public OverlapReport overlapScores(SelectRequest request) {
+        return parts.readings().overlapScores(request);
+    }
+
+    public Readiness ready() {
+        return parts.readings().ready();
+    }
+
+    public SelectionStats stats() {
+        return parts.readings().stats();
+    }
+
+    /**
+     * Refuses new requests and registrations with {@code SHUTDOWN} and ends those that wait. Bookings stay until they are freed; removing
+     * workers, listing and reading still work. Idempotent.
+     */
+    @Override
+    public void close() {
+        parts.close();
+    }
+}

@@ -1,0 +1,106 @@
+package dev.tandemkv.selection;
+
+import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.catalog.time.SeededRandom;
+import dev.tandemkv.catalog.time.Ticker;
+import dev.tandemkv.indexer.SourceTraits;
+import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.host.SelectionHost;
+import dev.tandemkv.selection.internal.CoreParts;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Describes a {@link SelectionCore}. Not thread-safe. Only the scheduler has no default. */
+public final class SelectionCoreBuilder {
+
+    private SelectionConfig config = SelectionConfig.DEFAULTS;
+    private SelectionHost host = SelectionHost.STANDALONE;
+    private Ticker ticker = Ticker.system();
+    private Clock clock = Clock.systemUTC();
+    private @Nullable Scheduler scheduler;
+    private @Nullable RandomGenerator random;
+    private @Nullable Executor executor;
+    private SourceTraits eventSources = SourceTraits.DEFAULT;
+    private final List<SelectionObserver> observers = new ArrayList<>();
+
+    SelectionCoreBuilder() {}
+
+    /** Default {@link SelectionConfig#DEFAULTS}. */
+    public SelectionCoreBuilder config(SelectionConfig settings) {
+        config = Objects.requireNonNull(settings, "settings");
+        return this;
+    }
+
+    /** Default {@link SelectionHost#STANDALONE}. */
+    public SelectionCoreBuilder host(SelectionHost ports) {
+        host = Objects.requireNonNull(ports, "ports");
+        return this;
+    }
+
+    /** Monotonic time. Default the JVM's. */
+    public SelectionCoreBuilder ticker(Ticker time) {
+        ticker = Objects.requireNonNull(time, "time");
+        return this;
+    }
+
+    /** Wall time, for what is replicated or logged. Default UTC. */
+    public SelectionCoreBuilder clock(Clock wall) {
+        clock = Objects.requireNonNull(wall, "wall");
+        return this;
+    }
+
+    /** Runs what happens by time alone: leases that end, requests that stop waiting, lost handles that are found. Required. */
+    public SelectionCoreBuilder scheduler(Scheduler later) {
+        scheduler = Objects.requireNonNull(later, "later");
+        return this;
+    }
+
+    /** Decides ties, samples, generates ids. Two cores with equal seeds and equal calls decide alike. Default: seeded by the time. */
+    public SelectionCoreBuilder random(RandomGenerator generator) {
+        random = Objects.requireNonNull(generator, "generator");
+        return this;
+    }
+
+    /** Where stages that had to wait are completed, and observers told. Default: the thread that ended the wait. */
+    public SelectionCoreBuilder executor(Executor completions) {
+        executor = Objects.requireNonNull(completions, "completions");
+        return this;
+    }
+
+    /** What the engines' event sources are known to do. Default {@link SourceTraits#DEFAULT}. */
+    public SelectionCoreBuilder eventSources(SourceTraits traits) {
+        eventSources = Objects.requireNonNull(traits, "traits");
+        return this;
+    }
+
+    /** Adds an observer. Default none. */
+    public SelectionCoreBuilder observer(SelectionObserver observer) {
+        observers.add(Objects.requireNonNull(observer, "observer"));
+        return this;
+    }
+
+    /** @throws BadRequestException if there is no scheduler, or a setting cannot be carried out */
+    public SelectionCore build() {
+        if (scheduler == null) {
+            throw new BadRequestException(
+                    "scheduler", "none", "a Scheduler: bookings, waits and sessions end by time alone");
+        }
+        RandomGenerator source = random == null ? new SeededRandom(ticker.read() ^ clock.millis()) : random;
+        return new SelectionCore(CoreParts.assemble(
+                config,
+                host,
+                ticker,
+                clock,
+                scheduler,
+                source,
+                executor,
+                SelectionObserver.all(observers),
+                eventSources));
+    }
+}

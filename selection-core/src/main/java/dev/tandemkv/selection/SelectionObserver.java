@@ -1,0 +1,65 @@
+package dev.tandemkv.selection;
+
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.WorkerLifecycle;
+import java.util.List;
+
+/**
+ * Told what a core does, for metrics. Every method does nothing by default. Calls come from whichever thread caused them, never inside a
+ * partition step and never under a lock; two calls may overlap. What an observer throws is logged and swallowed.
+ */
+public interface SelectionObserver {
+
+    /** Sees nothing. */
+    SelectionObserver NONE = new SelectionObserver() {};
+
+    /**
+     * A worker was chosen.
+     *
+     * @param cachedTokens tokens of the prompt that need no prefill
+     * @param waitedNanos time in the queue
+     */
+    default void onSelected(
+            PartitionKey partition, long workerId, int dpRank, long cachedTokens, long islTokens, long waitedNanos) {}
+
+    /** A selection ended with an error. */
+    default void onFailed(PartitionKey partition, SelectionException.Kind kind) {}
+
+    /** A request began to wait. */
+    default void onQueued(PartitionKey partition) {}
+
+    /** A booking was made. */
+    default void onBooked(PartitionKey partition, long workerId, int dpRank) {}
+
+    /** A booking is over. */
+    default void onEnded(PartitionKey partition, long workerId, int dpRank, EndReason reason) {}
+
+    /**
+     * A handle was lost without having been closed; its booking now ends by its lease.
+     *
+     * @param ageNanos since the booking
+     */
+    default void onLeak(PartitionKey partition, String selectionId, long ageNanos) {}
+
+    /** A selection was made without what the configured cache signal would have said. */
+    default void onDegraded(PartitionKey partition) {}
+
+    /**
+     * The admitted rank holds less of the prompt than the best eligible one. Not told for pinned requests.
+     *
+     * @param blocksLost weighted blocks
+     */
+    default void onNonMaxOverlap(PartitionKey partition, long workerId, int dpRank, double blocksLost) {}
+
+    /** A request goes on without its session, because a limit of the session table was met. */
+    default void onUnpinned(PartitionKey partition) {}
+
+    /** A worker's record changed. */
+    default void onWorker(long workerId, WorkerLifecycle lifecycle) {}
+
+    /** All of them, in order. Each is guarded: one that throws keeps none of the others from being told. */
+    static SelectionObserver all(List<SelectionObserver> observers) {
+        return observers.isEmpty() ? NONE : new GuardedObservers(observers);
+    }
+}

@@ -1,0 +1,43 @@
+package dev.tandemkv.selection.host;
+
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.indexer.PrefixIndex;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings the engines' cache events into the indexes of a core. The defaults do nothing: for hosts that feed the indexes themselves.
+ *
+ * <p>Calls come from whoever changes membership, one at a time, and may do input and output.
+ */
+public interface KvEventIngress {
+
+    /** For hosts that feed the indexes themselves. */
+    KvEventIngress NONE = new KvEventIngress() {};
+
+    /** A partition was made; called once for each, before its first worker. */
+    default void open(PartitionKey partition, int blockSize, PrefixIndex index) {}
+
+    /** Whether the core is to require and reconcile event sources. */
+    default boolean listens() {
+        return false;
+    }
+
+    /** What a worker lacks for its events to be followed, as reasons; empty if nothing. Only asked of an ingress that listens. */
+    default List<String> missingMetadata(WorkerSpec spec) {
+        return List.of();
+    }
+
+    /**
+     * Follows a worker that becomes, or stays, schedulable. What is retained is decided from the live feeds, not from {@code previous}. An
+     * exception leaves the worker incomplete with its message.
+     *
+     * @param previous the last schedulable metadata in the same partition, or {@code null}
+     * @param spec the present metadata
+     */
+    default void reconcile(@Nullable WorkerSpec previous, WorkerSpec spec) {}
+
+    /** Stops following a worker that leaves. Called whether the ingress listens or not. */
+    default void detach(WorkerSpec spec) {}
+}

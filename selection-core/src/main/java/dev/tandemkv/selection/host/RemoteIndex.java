@@ -1,0 +1,29 @@
+package dev.tandemkv.selection.host;
+
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerRank;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/** An index that lies in another process. */
+@FunctionalInterface
+public interface RemoteIndex {
+
+    /**
+     * What each rank holds of a prompt.
+     *
+     * @param partition whose ranks
+     * @param blockHashes local hash of each block; must not be changed
+     */
+    CompletionStage<List<Match>> lookup(PartitionKey partition, long[] blockHashes);
+
+    /**
+     * What one rank holds, in blocks from the start of the prompt.
+     *
+     * @param rank which
+     * @param device blocks on the device
+     * @param hostExtension blocks in host memory that continue there
+     * @param diskExtension blocks on disk or in an external store that continue there
+     */
+    record Match(WorkerRank rank, int device, int hostExtension, int diskExtension) {}
+}

@@ -1,0 +1,2 @@
+/** How the parts of a core are put together. */
+package dev.tandemkv.selection.internal;

@@ -1,0 +1,34 @@
+package dev.tandemkv.selection.internal.partition;
+
+import dev.tandemkv.affinity.AffinityTarget;
+import dev.tandemkv.catalog.WorkerSpec;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Who can be chosen in a partition, as published after each change: for checks outside the partition step. What is chosen is decided
+ * inside, on the rows. Immutable.
+ *
+ * @param schedulable the workers that take new bookings
+ */
+record Membership(Map<Long, WorkerSpec> schedulable) {
+
+    static final Membership EMPTY = new Membership(Map.of());
+
+    Membership {
+        schedulable = Map.copyOf(schedulable);
+    }
+
+    boolean isEmpty() {
+        return schedulable.isEmpty();
+    }
+
+    Set<Long> workerIds() {
+        return schedulable.keySet();
+    }
+
+    boolean has(AffinityTarget target) {
+        WorkerSpec spec = schedulable.get(target.workerId());
+        return spec != null && (target.dpRank() == null || spec.hasRank(target.dpRank()));
+    }
+}

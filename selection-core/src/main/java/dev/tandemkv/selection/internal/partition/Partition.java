@@ -1,0 +1,369 @@
+package dev.tandemkv.selection.internal.partition;
+
+import dev.tandemkv.affinity.AffinityTarget;
+import dev.tandemkv.affinity.SessionAffinity;
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.indexer.OverlapScores;
+import dev.tandemkv.indexer.hash.TrackingHasher;
+import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.PartitionLoads;
+import dev.tandemkv.selection.RankLoad;
+import dev.tandemkv.selection.config.QueueProfile;
+import dev.tandemkv.selection.internal.ledger.BookingLedger;
+import dev.tandemkv.selection.internal.ledger.LeaseTimes;
+import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.ledger.Ownership;
+import dev.tandemkv.selection.internal.ledger.PrefillHint;
+import dev.tandemkv.selection.internal.ledger.PrefillMark;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One model in one routing group: who can be chosen, what is booked, what is cached, who waits.
+ *
+ * <p>Threads: {@link #mailbox} serialises everything marked "inside the step": rows, ledger, queue, policy and the random generator belong
+ * to whoever is inside. The rest is immutable, thread-safe by itself, or published: {@link #membership} is replaced after each change, and
+ * may be read by anyone.
+ */
+public final class Partition {
+
+    private final PartitionKey key;
+    private final int blockSize;
+    private final boolean eagle;
+    private final PromptHashing hashing;
+    private final CoreContext core;
+    private final Mailbox mailbox;
+    private final CacheView cache;
+    private final @Nullable SessionAffinity sessions;
+    private final QueueProfile profile;
+    private final Alarm expiry;
+    private volatile Membership membership = Membership.EMPTY;
+
+    // ---- inside the step
+    private final Roster roster = new Roster();
+    private final BookingLedger ledger;
+    private final RandomGenerator random;
+    private final Decider decider;
+    private final Map<Long, List<Runnable>> drains = new HashMap<>();
+    private long slotsEpoch;
+
+    public Partition(
+            PartitionKey key,
+            int blockSize,
+            boolean eagle,
+            CoreContext core,
+            CacheView cache,
+            @Nullable SessionAffinity sessions,
+            @Nullable TrackingHasher keyed) {
+        this.key = key;
+        this.blockSize = blockSize;
+        this.eagle = eagle;
+        this.core = core;
+        this.cache = cache;
+        this.sessions = sessions;
+        hashing = new PromptHashing(blockSize, eagle, core.config().tracking(), keyed, core.random());
+        mailbox = new Mailbox(core.afterwards());
+        profile = core.config().queueProfile(key.modelName());
+        random = core.random().split();
+        ledger = new BookingLedger(
+                new LeaseTimes(
+                        core.config().lifetimes().bookingLease().toNanos(),
+                        core.config().lifetimes().replicaOrphanTimeout().toNanos()),
+                random);
+        decider = new Decider(this, new BuiltInChooser(core.config().scoring(), blockSize));
+        expiry = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::expire));
+    }
+
+    public PartitionKey key() {
+        return key;
+    }
+
+    public int blockSize() {
+        return blockSize;
+    }
+
+    public boolean eagle() {
+        return eagle;
+    }
+
+    /** Cuts and hashes this partition's prompts. */
+    public PromptHashing hashing() {
+        return hashing;
+    }
+
+    public CoreContext core() {
+        return core;
+    }
+
+    /** What is known of the workers' caches. */
+    public CacheView cache() {
+        return cache;
+    }
+
+    /** The session table, or {@code null} where sessions do not stick. */
+    public @Nullable SessionAffinity sessions() {
+        return sessions;
+    }
+
+    public QueueProfile profile() {
+        return profile;
+    }
+
+    /** The way into the step. */
+    public Mailbox mailbox() {
+        return mailbox;
+    }
+
+    // ---- published membership
+
+    /** Whether any worker takes new bookings. */
+    public boolean isReady() {
+        return !membership.isEmpty();
+    }
+
+    /** Ids of the workers that take new bookings. */
+    public Set<Long> schedulableWorkers() {
+        return membership.workerIds();
+    }
+
+    /** Whether a worker, or the rank of it, takes new bookings. */
+    public boolean isLive(AffinityTarget target) {
+        return membership.has(target);
+    }
+
+    /** The metadata of a worker that takes new bookings, or {@code null}. */
+    public @Nullable WorkerSpec schedulable(long workerId) {
+        return membership.schedulable().get(workerId);
+    }
+
+    // ---- membership, from whoever holds the catalog lock
+
+    /**
+     * Applies changes in one step: nothing is chosen between them. What leaves drops its bookings.
+     *
+     * @return the ranks that left
+     */
+    public List<WorkerRank> change(MembershipChange change) {
+        return mailbox.call(() -> {
+            long now = core.ticker().read();
+            List<WorkerRank> left = new ArrayList<>();
+            change.removals().forEach(id -> dropWorker(id, now, left));
+            change.puts().forEach(spec -> put(spec, now, left));
+            change.drains().forEach(id -> roster.rowsOf(id).forEach(roster::drain));
+            roster.reorder();
+            publish();
+            tellDrained();
+            return left;
+        });
+    }
+
+    private void put(WorkerSpec spec, long now, List<WorkerRank> left) {
+        boolean draining = false;
+        for (int row : roster.rowsOf(spec.workerId())) {
+            draining |= roster.draining(row);
+            if (!spec.hasRank(roster.rank(row).rank())) {
+                dropRow(row, now, left);
+            }
+        }
+        for (int i = 0; i < spec.rankCount(); i++) {
+            WorkerRank rank = new WorkerRank(spec.workerId(), spec.startRank() + i);
+            int row = roster.rowOf(rank);
+            if (row >= 0) {
+                roster.describe(row, spec);
+            } else {
+                row = roster.add(rank, spec, cache.slotFor(rank));
+                if (draining) {
+                    roster.drain(row);
+                }
+            }
+        }
+    }
+
+    private void dropWorker(long workerId, long now, List<WorkerRank> left) {
+        roster.rowsOf(workerId).forEach(row -> dropRow(row, now, left));
+    }
+
+    private void dropRow(int row, long now, List<WorkerRank> left) {
+        WorkerRank rank = roster.rank(row);
+        List<LedgerEntry> dropped = ledger.removeRow(row, now);
+        dropped.forEach(entry -> ended(entry, EndReason.WORKER_REMOVED));
+        decider.loads().forget(row);
+        roster.remove(row);
+        left.add(rank);
+    }
+
+    private void publish() {
+        Map<Long, WorkerSpec> schedulable = new HashMap<>();
+        for (int row : roster.order()) {
+            if (!roster.draining(row)) {
+                schedulable.put(roster.rank(row).workerId(), roster.spec(row));
+            }
+        }
+        membership = new Membership(schedulable);
+    }
+
+    // ---- inside the step
+
+    Roster roster() {
+        return roster;
+    }
+
+    BookingLedger ledger() {
+        return ledger;
+    }
+
+    RandomGenerator random() {
+        return random;
+    }
+
+    /** All ranks with an attempt's figures, whoever is eligible. */
+    Candidates allRanks(Attempt attempt) {
+        return decider.allRanks(attempt, core.ticker().read());
+    }
+
+    /** Asks the index again if slots have passed to other ranks since the attempt did. */
+    void refreshIfStale(Attempt attempt) {
+        OverlapScores scores = attempt.scores();
+        long epoch = cache.slotsEpoch();
+        if (scores != null && scores.slotsEpoch() != epoch) {
+            cache.lookUp(attempt);
+        }
+        resolveSlots(epoch);
+    }
+
+    /** The rows' loads together with what waits. */
+    PartitionLoads pending(List<RankLoad> loads) {
+        return new PartitionLoads(key, loads, 0, 0, 0);
+    }
+
+    /** Makes the rows' slots those of an epoch of the index. */
+    private void resolveSlots(long epoch) {
+        if (slotsEpoch != epoch) {
+            for (int row : roster.order()) {
+                roster.slot(row, cache.slotOf(roster.rank(row)));
+            }
+            slotsEpoch = epoch;
+        }
+    }
+
+    /**
+     * Takes an attempt as far as it comes.
+     *
+     * @return whether it is decided; else it waits
+     */
+    public boolean admit(Attempt attempt) {
+        decider.decide(attempt, core.ticker().read());
+        return true;
+    }
+
+    /** Takes an attempt out of the queue; false if it does not wait there. */
+    public boolean withdraw(Attempt attempt) {
+        return false;
+    }
+
+    /** Releases a booking; false if it was over. */
+    public boolean free(LedgerEntry entry) {
+        boolean freed = ledger.free(entry, core.ticker().read());
+        if (freed) {
+            released();
+        }
+        return freed;
+    }
+
+    public PrefillMark markPrefill(LedgerEntry entry) {
+        PrefillMark mark = ledger.markPrefill(entry, core.ticker().read());
+        if (mark == PrefillMark.MARKED) {
+            released();
+        }
+        return mark;
+    }
+
+    public boolean chargePrefill(LedgerEntry entry, long tokens) {
+        return ledger.chargePrefill(
+                entry, PrefillHint.unmodelled(tokens), core.ticker().read());
+    }
+
+    /** @param remainingFraction what this booking holds alone counts so much, or {@code null} to leave it */
+    public boolean addOutputBlocks(LedgerEntry entry, int blocks, @Nullable Double remainingFraction) {
+        long now = core.ticker().read();
+        return remainingFraction == null
+                ? ledger.addOutputBlocks(entry, blocks, now)
+                : ledger.addOutputBlocks(entry, blocks, remainingFraction, now);
+    }
+
+    public boolean touch(LedgerEntry entry) {
+        return ledger.touch(entry, core.ticker().read());
+    }
+
+    /** The booking has no handle any more; from now on its lease ends it. */
+    public boolean orphan(LedgerEntry entry) {
+        boolean live = ledger.handOver(entry, Ownership.EXTERNAL, core.ticker().read());
+        armExpiry();
+        return live;
+    }
+
+    /** Number of live bookings. */
+    public int bookings() {
+        return ledger.size();
+    }
+
+    /** Keeps the end of a booking, which its owner did not cause, to be told outside. */
+    void ended(LedgerEntry entry, EndReason reason) {
+        mailbox.afterwards(() -> core.endings().ended(entry, reason));
+    }
+
+    /** Looks at what a release, of whatever cause, makes possible. */
+    void released() {
+        tellDrained();
+    }
+
+    /** Runs the action once a worker has no booking left. */
+    public void whenDrained(long workerId, Runnable action) {
+        drains.computeIfAbsent(workerId, id -> new ArrayList<>()).add(action);
+        tellDrained();
+    }
+
+    private void tellDrained() {
+        if (!drains.isEmpty()) {
+            drains.entrySet().removeIf(drain -> {
+                boolean idle = roster.rowsOf(drain.getKey()).stream().allMatch(row -> ledger.activeRequests(row) == 0);
+                if (idle) {
+                    drain.getValue().forEach(mailbox::afterwards);
+                }
+                return idle;
+            });
+        }
+    }
+
+    private void expire() {
+        List<LedgerEntry> expired = ledger.expire(core.ticker().read());
+        expired.forEach(entry -> ended(entry, EndReason.EXPIRED));
+        if (!expired.isEmpty()) {
+            released();
+        }
+        armExpiry();
+    }
+
+    /** Sees to it that bookings without a handle end by time. */
+    void armExpiry() {
+        long next = ledger.nextExpiry();
+        if (next != Long.MAX_VALUE) {
+            mailbox.afterwards(() -> expiry.at(next));
+        }
+    }
+
+    /** Stops the clockwork; what is booked stays booked. */
+    public void close() {
+        expiry.close();
+        if (sessions != null) {
+            sessions.close();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package dev.tandemkv.selection.internal.partition;
+
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerSpec;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ranks of one partition as dense rows: what the selection loop reads of each rank, in arrays indexed by row.
+ *
+ * <p>A row belongs to one rank from {@link #add} to {@link #remove}; its number is then given to another one. The ledger uses the same
+ * numbers. {@link #order} lists the rows in use by unsigned worker id and rank, so that nothing depends on when a worker joined.
+ *
+ * <p>Confined to the partition step. Invariants: {@code order} holds exactly the rows in use; {@code rows} maps each rank to its row;
+ * every array is at least {@link #limit} long.
+ */
+final class Roster {
+
+    /** Stands for a rank without {@code max_num_batched_tokens}. */
+    static final long UNKNOWN_BATCH = 10_000_000;
+
+    /** Stands for an unknown number of KV blocks. */
+    static final long UNKNOWN_BLOCKS = -1;
+
+    static final int NO_SLOT = -1;
+
+    private final Map<WorkerRank, Integer> rows = new HashMap<>();
+    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+
+    private WorkerRank[] ranks = new WorkerRank[8];
+    private WorkerSpec[] specs = new WorkerSpec[8];
+    private Long[] workerIds = new Long[8];
+    private boolean[] draining = new boolean[8];
+    private int[] slots = new int[8];
+    private long[] batchTokens = new long[8];
+    private long[] kvBlocks = new long[8];
+    private int[] order = {};
+    private int limit;
+    private boolean anyCapacity;
+    private int drainingRows;
+
+    /** Takes a rank in and returns its row. */
+    int add(WorkerRank rank, WorkerSpec spec, int slot) {
+        Integer reused = free.poll();
+        int row = reused == null ? limit++ : reused;
+        if (row == ranks.length) {
+            grow(row * 2);
+        }
+        ranks[row] = rank;
+        workerIds[row] = rank.workerId();
+        slots[row] = slot;
+        draining[row] = false;
+        rows.put(rank, row);
+        describe(row, spec);
+        return row;
+    }
+
+    /** Replaces a rank's metadata. */
+    void describe(int row, WorkerSpec spec) {
+        specs[row] = spec;
+        Long tokens = spec.maxNumBatchedTokens();
+        batchTokens[row] = tokens == null || tokens < 0 ? UNKNOWN_BATCH : tokens;
+        Long blocks = spec.kvBlocksPerRank();
+        kvBlocks[row] = blocks == null || blocks < 0 ? UNKNOWN_BLOCKS : blocks;
+    }
+
+    /** Lets a rank go; its row is free afterwards. */
+    void remove(int row) {
+        rows.remove(ranks[row]);
+        if (draining[row]) {
+            drainingRows--;
+        }
+        draining[row] = false;
+        free.add(row);
+    }
+
+    void drain(int row) {
+        if (!draining[row]) {
+            draining[row] = true;
+            drainingRows++;
+        }
+    }
+
+    /** Called once after a series of {@link #add}, {@link #describe} and {@link #remove}. */
+    void reorder() {
+        order = rows.entrySet().stream()
+                .sorted(Map.Entry.comparingByKey(WorkerRank.UNSIGNED_ORDER))
+                .mapToInt(Map.Entry::getValue)
+                .toArray();
+        anyCapacity = Arrays.stream(order).anyMatch(row -> kvBlocks[row] != UNKNOWN_BLOCKS);
+    }
+
+    private void grow(int capacity) {
+        ranks = Arrays.copyOf(ranks, capacity);
+        specs = Arrays.copyOf(specs, capacity);
+        workerIds = Arrays.copyOf(workerIds, capacity);
+        draining = Arrays.copyOf(draining, capacity);
+        slots = Arrays.copyOf(slots, capacity);
+        batchTokens = Arrays.copyOf(batchTokens, capacity);
+        kvBlocks = Arrays.copyOf(kvBlocks, capacity);
+    }
+
+    /** The rank's row, or -1. */
+    int rowOf(WorkerRank rank) {
+        Integer row = rows.get(rank);
+        return row == null ? -1 : row;
+    }
+
+    /** The rows of a worker, in order of rank. */
+    List<Integer> rowsOf(long workerId) {
+        List<Integer> found = new ArrayList<>();
+        for (int row : order) {
+            if (ranks[row].workerId() == workerId) {
+                found.add(row);
+            }
+        }
+        return found;
+    }
+
+    /** The rows in use, by unsigned worker id and rank. Not to be changed. */
+    int[] order() {
+        return order;
+    }
+
+    /** The ranks in use, in that order. */
+    List<WorkerRank> ranks() {
+        return Arrays.stream(order).mapToObj(row -> ranks[row]).toList();
+    }
+
+    int size() {
+        return order.length;
+    }
+
+    /** One more than the highest row ever used. */
+    int limit() {
+        return limit;
+    }
+
+    /** Whether any rank's number of KV blocks is known. */
+    boolean anyCapacity() {
+        return anyCapacity;
+    }
+
+    boolean anyDraining() {
+        return drainingRows > 0;
+    }
+
+    WorkerRank rank(int row) {
+        return ranks[row];
+    }
+
+    WorkerSpec spec(int row) {
+        return specs[row];
+    }
+
+    /** The worker id as an object made once, for lookups in sets. */
+    Long workerId(int row) {
+        return workerIds[row];
+    }
+
+    boolean draining(int row) {
+        return draining[row];
+    }
+
+    /** The rank's slot in the index, or {@link #NO_SLOT}. */
+    int slot(int row) {
+        return slots[row];
+    }
+
+    void slot(int row, int slot) {
+        slots[row] = slot;
+    }
+
+    /** Prefill tokens of one batch, or {@link #UNKNOWN_BATCH}. */
+    long batchTokens(int row) {
+        return batchTokens[row];
+    }
+
+    /** KV blocks of the rank, or {@link #UNKNOWN_BLOCKS}. */
+    long kvBlocks(int row) {
+        return kvBlocks[row];
+    }
+
+    /** The metadata of a worker, or {@code null}. */
+    @Nullable
+    WorkerSpec find(long workerId) {
+        for (int row : order) {
+            if (ranks[row].workerId() == workerId) {
+                return specs[row];
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,182 @@
+package dev.tandemkv.selection.internal.reservation;
+
+import dev.tandemkv.affinity.AffinityLease;
+import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.partition.Partition;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The row of one selection id in the core-wide index: first a claim, while its reserve is on its way, then a live booking.
+ *
+ * <p>Whether the booking still counts is the ledger's to say ({@link LedgerEntry}, reached in the partition step only). What is here
+ * decides who may act on the id, and is guarded by {@code this}; nothing foreign is called while it is held.
+ */
+public final class Reservation {
+
+    /** How far the id has come. */
+    public enum Stage {
+        /** A reserve is on its way; lifecycle calls do not see it. */
+        CLAIMED,
+        /** Freed while on its way: nothing must come of it. */
+        WITHDRAWN,
+        /** Another booking, learned from a peer, took the id meanwhile. */
+        REPLACED,
+        /** The worker left between the booking and its hand-over. */
+        WORKER_GONE,
+        /** Booked; lifecycle calls by id act on it. */
+        LIVE,
+        /** Booked for a host that keeps the handle; lifecycle calls by id do not see it. */
+        LEASED,
+    }
+
+    private final String selectionId;
+    private final Partition partition;
+    private final long attemptId;
+
+    private Stage stage = Stage.CLAIMED;
+    private @Nullable Runnable withdrawal;
+    private @Nullable LedgerEntry entry;
+    private @Nullable AffinityLease lease;
+    private LostHandles.@Nullable Watch watch;
+    private @Nullable CompletableFuture<EndReason> ended;
+    private @Nullable EndReason endReason;
+
+    Reservation(String selectionId, Partition partition, long attemptId) {
+        this.selectionId = selectionId;
+        this.partition = partition;
+        this.attemptId = attemptId;
+    }
+
+    public String selectionId() {
+        return selectionId;
+    }
+
+    public Partition partition() {
+        return partition;
+    }
+
+    /** Tells this reserve from every other one, also under the same id. */
+    public long attemptId() {
+        return attemptId;
+    }
+
+    /** Sets what stops the reserve on its way; runs it at once if the id was freed before. */
+    public void onWithdraw(Runnable stop) {
+        synchronized (this) {
+            if (stage == Stage.CLAIMED) {
+                withdrawal = stop;
+                return;
+            }
+        }
+        stop.run();
+    }
+
+    /** Frees an id whose reserve is on its way; false if it is not on its way. */
+    public boolean withdraw() {
+        Runnable stop;
+        synchronized (this) {
+            if (stage == Stage.WITHDRAWN) {
+                return true;
+            }
+            if (stage != Stage.CLAIMED) {
+                return false;
+            }
+            stage = Stage.WITHDRAWN;
+            stop = withdrawal;
+            withdrawal = null;
+        }
+        if (stop != null) {
+            stop.run();
+        }
+        return true;
+    }
+
+    /**
+     * Makes the claim a live booking, which from now on owns the session lease.
+     *
+     * @return the stage reached: {@code as}, or the one that prevents it, and then nothing was changed
+     */
+    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held, Stage as) {
+        if (stage != Stage.CLAIMED) {
+            return stage;
+        }
+        stage = as;
+        withdrawal = null;
+        entry = Objects.requireNonNull(booked, "booked");
+        lease = held;
+        return as;
+    }
+
+    /** The booking ended without its owner; a claim must not be installed any more. */
+    synchronized void lost() {
+        if (stage == Stage.CLAIMED) {
+            stage = Stage.WORKER_GONE;
+            withdrawal = null;
+        }
+    }
+
+    /** Completes, once, when the booking is over. */
+    public synchronized CompletableFuture<EndReason> ended() {
+        if (ended == null) {
+            ended = new CompletableFuture<>();
+            if (endReason != null) {
+                ended.complete(endReason);
+            }
+        }
+        return ended;
+    }
+
+    /** Tells the owner, if it asked, why its booking is over. */
+    public void tellEnded(EndReason reason) {
+        CompletableFuture<EndReason> told;
+        synchronized (this) {
+            endReason = reason;
+            told = ended;
+        }
+        if (told != null) {
+            told.complete(reason);
+        }
+    }
+
+    public synchronized Stage stage() {
+        return stage;
+    }
+
+    /** The booking, or {@code null} for a claim. */
+    public synchronized @Nullable LedgerEntry entry() {
+        return entry;
+    }
+
+    /** The booking of an installed row. */
+    public synchronized LedgerEntry booking() {
+        if (entry == null) {
+            throw new IllegalStateException("a claim has no booking");
+        }
+        return entry;
+    }
+
+    /** The session lease, or {@code null}. */
+    public synchronized @Nullable AffinityLease lease() {
+        return lease;
+    }
+
+    /** Takes the session lease out, for its one release. */
+    public synchronized @Nullable AffinityLease takeLease() {
+        AffinityLease taken = lease;
+        lease = null;
+        return taken;
+    }
+
+    synchronized void watchedBy(LostHandles.Watch by) {
+        watch = by;
+    }
+
+    synchronized LostHandles.@Nullable Watch takeWatch() {
+        LostHandles.Watch taken = watch;
+        watch = null;
+        return taken;
+    }
+}

@@ -1,0 +1,65 @@
+package dev.tandemkv.selection.internal.reservation;
+
+import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.selection.BookingId;
+import dev.tandemkv.selection.internal.partition.Partition;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which selection ids are taken in the whole core, and by what. Thread-safe; a row enters by {@link #claim} before anything is booked and
+ * leaves by {@link #forget} once nothing is.
+ */
+public final class ReservationIndex {
+
+    private final ConcurrentMap<String, Reservation> rows = new ConcurrentHashMap<>();
+    private final AtomicLong attempts = new AtomicLong();
+
+    /** @throws ConflictException if the id is live or on its way, in whatever partition */
+    public Reservation claim(String selectionId, Partition partition) {
+        Reservation claim = new Reservation(selectionId, partition, attempts.incrementAndGet());
+        Reservation present = rows.putIfAbsent(selectionId, claim);
+        if (present != null) {
+            throw new ConflictException(
+                    "selection id",
+                    selectionId,
+                    "live or in flight in " + present.partition().key());
+        }
+        return claim;
+    }
+
+    public @Nullable Reservation find(String selectionId) {
+        return rows.get(selectionId);
+    }
+
+    /** Drops exactly this row; a later one under its id stays. */
+    public void forget(Reservation reservation) {
+        rows.remove(reservation.selectionId(), reservation);
+    }
+
+    /** The row whose booking, or attempt, this is; {@code null} if the id is unknown or another attempt's. */
+    public @Nullable Reservation find(BookingId id) {
+        Reservation row = rows.get(id.selectionId());
+        return row != null && row.attemptId() == id.attemptId() ? row : null;
+    }
+
+    /** The booking of this row ended without its owner. */
+    public void lost(Reservation reservation) {
+        reservation.lost();
+        if (reservation.stage() != Reservation.Stage.WORKER_GONE) {
+            forget(reservation);
+        }
+    }
+
+    public int size() {
+        return rows.size();
+    }
+
+    /** All rows, as a copy. */
+    public List<Reservation> all() {
+        return List.copyOf(rows.values());
+    }
+}

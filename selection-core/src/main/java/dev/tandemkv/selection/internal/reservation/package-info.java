@@ -1,0 +1,2 @@
+/** Who holds which selection id: claims, live reservations, tombstones, replayable selections, and handles that were lost. */
+package dev.tandemkv.selection.internal.reservation;

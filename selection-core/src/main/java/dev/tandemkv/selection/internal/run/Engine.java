@@ -1,0 +1,222 @@
+package dev.tandemkv.selection.internal.run;
+
+import dev.tandemkv.affinity.AffinityLease;
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.ShutdownException;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.NotReadyException;
+import dev.tandemkv.selection.host.LeaseObserver;
+import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.partition.Attempt;
+import dev.tandemkv.selection.internal.partition.CoreContext;
+import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.reservation.LostHandles;
+import dev.tandemkv.selection.internal.reservation.PendingSelections;
+import dev.tandemkv.selection.internal.reservation.Reservation;
+import dev.tandemkv.selection.internal.reservation.ReservationIndex;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the requests of one core share: its partitions, its ids, what can be replayed, who still waits. Thread-safe.
+ */
+public final class Engine {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+
+    private final CoreContext core;
+    private final ReservationIndex reservations;
+    private final PendingSelections pending;
+    private final LostHandles lostHandles = new LostHandles();
+    private final Function<PartitionKey, @Nullable Partition> partitions;
+    /** Requests that did not complete on their caller's thread; what a close has to end. */
+    private final Lifecycle lifecycle = new Lifecycle(this);
+
+    private final Set<SelectRun<?>> waiting = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean sweepScheduled = new AtomicBoolean();
+    private volatile boolean closed;
+
+    public Engine(
+            CoreContext core,
+            Function<PartitionKey, @Nullable Partition> partitions,
+            ReservationIndex reservations,
+            PendingSelections pending) {
+        this.core = core;
+        this.partitions = partitions;
+        this.reservations = reservations;
+        this.pending = pending;
+    }
+
+    public CoreContext core() {
+        return core;
+    }
+
+    public ReservationIndex reservations() {
+        return reservations;
+    }
+
+    PendingSelections pending() {
+        return pending;
+    }
+
+    public LostHandles lostHandles() {
+        return lostHandles;
+    }
+
+    // ---- life
+
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /** @throws ShutdownException after {@link #close} */
+    public void requireOpen() {
+        if (closed) {
+            throw new ShutdownException("selection core");
+        }
+    }
+
+    /** Refuses new requests and ends those that wait. */
+    public void close() {
+        closed = true;
+        waiting.forEach(run -> run.stop(new ShutdownException("selection core")));
+    }
+
+    /** A request waits; a close ends it. */
+    void waits(SelectRun<?> run) {
+        waiting.add(run);
+        if (run.isOver()) {
+            waiting.remove(run);
+        } else if (closed) {
+            run.stop(new ShutdownException("selection core"));
+        }
+    }
+
+    void over(SelectRun<?> run) {
+        if (!waiting.isEmpty()) {
+            waiting.remove(run);
+        }
+    }
+
+    // ---- partitions
+
+    /** @throws NotReadyException if the partition has no schedulable worker, or does not exist */
+    public Partition ready(PartitionKey key) {
+        Partition partition = partitions.apply(key);
+        if (partition == null || !partition.isReady()) {
+            throw new NotReadyException(key);
+        }
+        return partition;
+    }
+
+    // ---- bookings
+
+    public Lifecycle lifecycle() {
+        return lifecycle;
+    }
+
+    /** A booking ended without its owner: forget its row, give its session back, tell its owner. */
+    public void ended(LedgerEntry entry, EndReason reason) {
+        Reservation row = reservations.find(entry.id());
+        if (row != null) {
+            lostHandles.unwatch(row);
+            reservations.lost(row);
+            settle(row, entry, reason);
+        }
+    }
+
+    /** A booking is over, whoever ended it. Called once for each, outside every lock. */
+    void settle(Reservation row, LedgerEntry entry, EndReason reason) {
+        AffinityLease lease = row.takeLease();
+        if (lease != null) {
+            if (reason == EndReason.FREED) {
+                lease.succeeded();
+            }
+            lease.close();
+        }
+        row.tellEnded(reason);
+        core.ended(row.partition().key(), entry.id(), reason);
+        tell(o -> o.completed(entry.id()));
+    }
+
+    void admitted(Partition in, LedgerEntry entry) {
+        sweepLater();
+        core.counters().booked.increment();
+        core.observer()
+                .onBooked(
+                        in.key(),
+                        entry.id().worker().workerId(),
+                        entry.id().worker().rank());
+        tell(o -> o.admitted(entry.id()));
+    }
+
+    /** Finds handles that were lost. */
+    private void sweep() {
+        sweepScheduled.set(false);
+        lostHandles.sweep(lifecycle::orphan);
+        if (reservations.size() > 0) {
+            sweepLater();
+        }
+    }
+
+    /** Looks for lost handles after a while; nothing is scheduled while nothing is booked. */
+    private void sweepLater() {
+        if (!sweepScheduled.get() && sweepScheduled.compareAndSet(false, true)) {
+            core.scheduler().schedule(core.config().lifetimes().leakSweepInterval(), this::sweep);
+        }
+    }
+
+    void progressed(LedgerEntry entry) {
+        tell(o -> o.progressed(entry.id()));
+    }
+
+    void leaked(Reservation row, LedgerEntry entry) {
+        long age = core.ticker().read() - entry.startedAt();
+        core.counters().leaked.increment();
+        LOG.warn("booking handle {} was lost without close, {} ns after its booking", row.selectionId(), age);
+        core.observer().onLeak(row.partition().key(), row.selectionId(), age);
+    }
+
+    private void tell(Consumer<LeaseObserver> what) {
+        LeaseObserver observer = core.host().leaseObserver();
+        if (observer != null) {
+            try {
+                what.accept(observer);
+            } catch (RuntimeException e) {
+                LOG.warn("the lease observer failed", e);
+            }
+        }
+    }
+
+    // ---- outcomes
+
+    void selected(Partition in, Attempt made) {
+        core.counters().selected.increment();
+        WorkerRank worker = made.worker();
+        core.observer()
+                .onSelected(
+                        in.key(),
+                        worker.workerId(),
+                        worker.rank(),
+                        Math.round(made.cachedTokens()),
+                        made.prompt().islTokens(),
+                        made.waitedNanos());
+        if (made.blocksLost() > 0) {
+            core.observer().onNonMaxOverlap(in.key(), worker.workerId(), worker.rank(), made.blocksLost());
+        }
+    }
+
+    void failed(PartitionKey key, SelectionException cause) {
+        core.counters().failed.increment();
+        core.observer().onFailed(key, cause.kind());
+    }
+}

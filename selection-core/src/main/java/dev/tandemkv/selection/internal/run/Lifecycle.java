@@ -1,0 +1,132 @@
+package dev.tandemkv.selection.internal.run;
+
+import dev.tandemkv.affinity.AffinityLease;
+import dev.tandemkv.selection.ChargeOutcome;
+import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.FreeOutcome;
+import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.ledger.PrefillMark;
+import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.reservation.Reservation;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What can be done to a booking once it is installed. Thread-safe; each call takes effect in the partition step, at once unless somebody is
+ * in it, and each acts on exactly the booking it was given.
+ */
+public final class Lifecycle {
+
+    private static final CompletionStage<FreeOutcome> FREED = CompletableFuture.completedStage(FreeOutcome.FREED);
+    private static final CompletionStage<FreeOutcome> GONE = CompletableFuture.completedStage(FreeOutcome.ALREADY_GONE);
+
+    private final Engine engine;
+
+    Lifecycle(Engine engine) {
+        this.engine = engine;
+    }
+
+    /** Releases a booking. */
+    public CompletionStage<FreeOutcome> free(Reservation row) {
+        LedgerEntry entry = row.booking();
+        Partition in = row.partition();
+        if (in.mailbox().tryEnter()) {
+            boolean freed;
+            try {
+                freed = in.free(entry);
+            } finally {
+                in.mailbox().leave();
+            }
+            return freed ? released(row, entry) : GONE;
+        }
+        return later(in, p -> p.free(entry), freed -> {
+            if (freed) {
+                released(row, entry);
+            }
+            return freed ? FreeOutcome.FREED : FreeOutcome.ALREADY_GONE;
+        });
+    }
+
+    private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry) {
+        engine.lostHandles().unwatch(row);
+        engine.reservations().forget(row);
+        engine.settle(row, entry, EndReason.FREED);
+        return FREED;
+    }
+
+    /** Ends the prefill load; the answer tells whether the booking is live. */
+    public CompletionStage<Boolean> prefillComplete(Reservation row) {
+        LedgerEntry entry = row.booking();
+        return inStep(row.partition(), p -> p.markPrefill(entry) != PrefillMark.GONE, live -> {
+            if (live) {
+                AffinityLease lease = row.lease();
+                if (lease != null) {
+                    lease.firstToken();
+                }
+                engine.progressed(entry);
+            }
+            return live;
+        });
+    }
+
+    /** Counts output blocks; the answer tells whether the booking is live. */
+    public CompletionStage<Boolean> addOutputBlocks(Reservation row, int blocks, @Nullable Double remainingFraction) {
+        LedgerEntry entry = row.booking();
+        return inStep(row.partition(), p -> p.addOutputBlocks(entry, blocks, remainingFraction), live -> {
+            if (live) {
+                engine.progressed(entry);
+            }
+            return live;
+        });
+    }
+
+    /** Renews a lease; the answer tells whether the booking is live. */
+    public CompletionStage<Boolean> touch(Reservation row) {
+        LedgerEntry entry = row.booking();
+        return inStep(row.partition(), p -> p.touch(entry), live -> live);
+    }
+
+    /** Charges the prefill of a booking that was made without it. */
+    CompletionStage<ChargeOutcome> chargePrefill(Reservation row, long tokens) {
+        LedgerEntry entry = row.booking();
+        return inStep(
+                row.partition(),
+                p -> p.chargePrefill(entry, tokens),
+                charged -> charged ? ChargeOutcome.CHARGED : ChargeOutcome.UNSUPPORTED);
+    }
+
+    /** A handle was lost: its booking goes on under its lease, and the loss is told. */
+    public void orphan(Reservation row) {
+        LedgerEntry entry = row.booking();
+        inStep(row.partition(), p -> p.orphan(entry), live -> {
+            if (live) {
+                engine.leaked(row, entry);
+            }
+            return live;
+        });
+    }
+
+    private static <A, B> CompletionStage<B> inStep(Partition in, Function<Partition, A> work, Function<A, B> after) {
+        if (in.mailbox().tryEnter()) {
+            A done;
+            try {
+                done = work.apply(in);
+            } finally {
+                in.mailbox().leave();
+            }
+            return CompletableFuture.completedStage(after.apply(done));
+        }
+        return later(in, work, after);
+    }
+
+    private static <A, B> CompletionStage<B> later(Partition in, Function<Partition, A> work, Function<A, B> after) {
+        PendingStage<B> stage = new PendingStage<>();
+        in.mailbox().submit(() -> {
+            A done = work.apply(in);
+            in.mailbox().afterwards(() -> stage.settle(after.apply(done)));
+        });
+        return stage;
+    }
+}

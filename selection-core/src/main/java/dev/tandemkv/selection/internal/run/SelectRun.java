@@ -1,0 +1,308 @@
+package dev.tandemkv.selection.internal.run;
+
+import dev.tandemkv.affinity.AffinityHold;
+import dev.tandemkv.affinity.AffinityLease;
+import dev.tandemkv.catalog.CancelledException;
+import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.time.CancellationSignal;
+import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.PolicyFaultException;
+import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.Selection;
+import dev.tandemkv.selection.WorkerGoneException;
+import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.partition.Attempt;
+import dev.tandemkv.selection.internal.partition.Attempt.Purpose;
+import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.PreparedPrompt;
+import dev.tandemkv.selection.internal.reservation.Reservation;
+import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way through the core, in the order of its methods: {@link #start}, session, hashes and lookup, the partition step,
+ * {@link #decided}, delivery.
+ *
+ * <p>It runs on its caller's thread as long as nothing makes it wait, else on whichever thread ends the wait; never on two at once. The
+ * stage is the only thing shared: whoever completes it first decides the outcome, and a run that finds it completed takes back what it
+ * holds. So a request can be stopped at any time, from any thread, and leaves nothing behind.
+ */
+final class SelectRun<T> {
+
+    private final Engine engine;
+    private final SelectRequest request;
+    private final Purpose purpose;
+    private final Delivery<T> delivery;
+    private final PendingStage<T> stage = new PendingStage<>();
+    private final CancellationSignal.Source stopped = CancellationSignal.source();
+
+    private enum Patience {
+        NONE,
+        AS_ASKED
+    }
+
+    // ---- confined to the thread that runs the request at the time
+    private Patience patience = Patience.AS_ASKED;
+    private @Nullable Partition partition;
+    private @Nullable Reservation claim;
+    private @Nullable AffinityHold hold;
+    private @Nullable Attempt attempt;
+
+    /** Set once the partition step has seen the attempt, for whoever stops it. */
+    private volatile @Nullable Attempt waiting;
+
+    SelectRun(Engine engine, SelectRequest request, Purpose purpose, Delivery<T> delivery) {
+        this.engine = engine;
+        this.request = request;
+        this.purpose = purpose;
+        this.delivery = delivery;
+    }
+
+    /** As {@link #start}, but takes its turn in the partition step on this thread, and does not wait in a queue. */
+    PendingStage<T> startNow() {
+        patience = Patience.NONE;
+        return start();
+    }
+
+    PendingStage<T> start() {
+        stage.onCancel(() -> stop(new CancelledException("selection")));
+        try {
+            engine.requireOpen();
+            Partition entered = engine.ready(request.partition());
+            partition = entered;
+            if (purpose == Purpose.BOOK) {
+                claim(entered);
+            }
+            Narrowing.requirePinAllowed(request);
+            if (Sessions.concern(entered, request)) {
+                engine.waits(this);
+                Sessions.steer(entered, request, purpose, engine.core(), stopped)
+                        .whenComplete((held, failure) -> resume(entered, held, failure));
+            } else {
+                proceed(entered, Steering.byCaller(request));
+            }
+        } catch (RuntimeException e) {
+            fail(e);
+        }
+        return stage;
+    }
+
+    private void claim(Partition in) {
+        String asked = request.selectionId();
+        String id = asked == null ? engine.core().random().newId() : asked;
+        Reservation row = engine.reservations().claim(id, in);
+        claim = row;
+        row.onWithdraw(() -> stop(new CancelledException("reserve " + id)));
+    }
+
+    private void resume(Partition in, @Nullable Steering steering, @Nullable Throwable failure) {
+        if (steering == null) {
+            fail(failure == null ? new CancelledException("selection") : Sessions.unwrap(failure));
+            return;
+        }
+        try {
+            proceed(in, steering);
+        } catch (RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    // ---- hashes, lookup, partition step
+
+    private void proceed(Partition in, Steering steering) {
+        hold = steering.hold();
+        Boolean track = request.override().trackPrefillTokens();
+        PreparedPrompt prompt = in.hashing().prepare(request.prompt(), request.override());
+        if (prompt.blockHashes().length == 0) {
+            engine.core().counters().subBlock.increment();
+        }
+        Attempt made = new Attempt(
+                request,
+                purpose,
+                prompt,
+                track == null ? engine.core().config().tracking().prefillTokens() : track);
+        attempt = made;
+        steering.requireReachable(request, purpose);
+        made.steer(steering.target(), steering.rule());
+        made.allowed(Narrowing.allowed(in, request, engine.core().host()));
+        if (claim != null) {
+            made.book(claim.selectionId(), claim.attemptId(), delivery.ownership());
+        }
+        in.cache().lookUp(made);
+        waiting = made;
+        enter(in, made);
+    }
+
+    private void enter(Partition in, Attempt made) {
+        if (patience == Patience.NONE) {
+            if (in.mailbox().call(() -> admit(in, made))) {
+                decided();
+            }
+        } else if (in.mailbox().tryEnter()) {
+            boolean decided;
+            try {
+                decided = admit(in, made);
+            } finally {
+                in.mailbox().leave();
+            }
+            if (decided) {
+                decided();
+            }
+        } else {
+            in.mailbox().submit(() -> {
+                if (admit(in, made)) {
+                    in.mailbox().afterwards(this::decided);
+                }
+            });
+        }
+        if (!stage.isDone()) {
+            engine.waits(this);
+        }
+    }
+
+    private boolean admit(Partition in, Attempt made) {
+        return stage.isDone() || in.admit(made);
+    }
+
+    /** The step is over: take the outcome from the attempt. Called once, outside the step. */
+    void decided() {
+        Attempt made = attempt;
+        Partition in = partition;
+        if (made == null || in == null) {
+            throw new IllegalStateException("decided before it was asked");
+        }
+        in.cache().release(made);
+        if (made.failure() != null) {
+            fail(made.failure());
+        } else if (stage.isDone()) {
+            takeBack(in, made);
+            fail(new CancelledException("selection"));
+        } else {
+            conclude(in, made);
+        }
+    }
+
+    // ---- after the decision
+
+    private void conclude(Partition in, Attempt made) {
+        Selection selection = Selections.of(in, made, claim == null ? request.selectionId() : claim.selectionId());
+        LedgerEntry entry = made.entry();
+        if (entry == null || claim == null) {
+            closeHold();
+            Selections.remember(engine, in, made);
+            deliver(in, made, null, delivery.of(engine, null, selection));
+            return;
+        }
+        AffinityLease lease = null;
+        try {
+            lease = commitSession(in, made);
+            in.cache().record(made);
+            install(in, made, entry, lease, selection);
+        } catch (RuntimeException e) {
+            if (lease != null) {
+                lease.close();
+            }
+            takeBack(in, made);
+            fail(e);
+        }
+    }
+
+    private @Nullable AffinityLease commitSession(Partition in, Attempt made) {
+        AffinityHold held = hold;
+        hold = null;
+        if (held == null) {
+            return null;
+        }
+        if (made.spilled()) {
+            held.spill();
+            return null;
+        }
+        return Sessions.commit(in, held, made.worker());
+    }
+
+    private void install(
+            Partition in, Attempt made, LedgerEntry entry, @Nullable AffinityLease lease, Selection selection) {
+        Reservation row = claim;
+        if (row == null) {
+            throw new IllegalStateException("installed without a claim");
+        }
+        Stage reached = row.install(entry, lease, delivery.stage());
+        switch (reached) {
+            case LIVE, LEASED -> {
+                claim = null;
+                engine.admitted(in, entry);
+                deliver(in, made, row, delivery.of(engine, row, selection));
+            }
+            case REPLACED ->
+                throw new ConflictException(
+                        "selection id", row.selectionId(), "taken meanwhile by a booking of a peer");
+            case WORKER_GONE -> throw new WorkerGoneException(made.worker());
+            default -> throw new CancelledException("reserve " + row.selectionId());
+        }
+    }
+
+    private void deliver(Partition in, Attempt made, @Nullable Reservation row, T value) {
+        engine.over(this);
+        engine.selected(in, made);
+        if (!stage.settle(value)) {
+            delivery.takeBack(engine, row);
+        }
+    }
+
+    /** Frees what the step booked, if it booked. */
+    private void takeBack(Partition in, Attempt made) {
+        LedgerEntry entry = made.entry();
+        if (entry != null) {
+            in.mailbox().submit(() -> {
+                if (in.free(entry)) {
+                    in.mailbox().afterwards(() -> engine.core().ended(in.key(), entry.id(), EndReason.ROLLED_BACK));
+                }
+            });
+        }
+    }
+
+    // ---- ends
+
+    boolean isOver() {
+        return stage.isDone();
+    }
+
+    /** Ends the request from outside, if it has not ended. What it holds is taken back by whoever runs it, or here if it only waits. */
+    void stop(SelectionException why) {
+        stage.fail(why);
+        stopped.cancel();
+        Attempt inQueue = waiting;
+        Partition in = partition;
+        if (inQueue != null && in != null) {
+            in.mailbox().submit(() -> {
+                if (in.withdraw(inQueue)) {
+                    in.mailbox().afterwards(() -> fail(why));
+                }
+            });
+        }
+    }
+
+    private void fail(Throwable cause) {
+        Reservation row = claim;
+        if (row != null) {
+            claim = null;
+            engine.reservations().forget(row);
+        }
+        closeHold();
+        engine.over(this);
+        SelectionException typed = cause instanceof SelectionException known
+                ? known
+                : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, cause);
+        if (stage.fail(typed)) {
+            engine.failed(request.partition(), typed);
+        }
+    }
+
+    private void closeHold() {
+        if (hold != null) {
+            hold.close();
+            hold = null;
+        }
+    }
+}
