@@ -86,9 +86,9 @@ public final class FakeEngine {
         startIteration(now);
     }
 
-    /** Leading tokens of a prompt that the cache holds; one token is always left to compute. */
-    public int cachedTokens(int[] blocks, int inputTokens) {
-        return (int) Math.min((long) cache.matched(blocks) * model.blockTokens(), inputTokens - 1);
+    /** Leading tokens of a prompt that the cache holds. */
+    public int heldTokens(int[] blocks, int inputTokens) {
+        return (int) Math.min((long) cache.matched(blocks) * model.blockTokens(), inputTokens);
     }
 
     /** Requests in the engine: waiting, prefilling or decoding. */
@@ -133,13 +133,13 @@ public final class FakeEngine {
     private void admitTransferred() {
         while (!transferred.isEmpty() && running() < model.maxSequences()) {
             Sequence sequence = transferred.peek();
-            int cached = cachedTokens(sequence.request.blocks(), sequence.inputTokens());
+            int held = heldTokens(sequence.request.blocks(), sequence.inputTokens());
             if (!cache.tryPin(sequence.request.blocks(), sequence.outputBlocks)) {
                 return;
             }
             transferred.remove();
-            listener.admitted(sequence.request, cached);
-            sequence.computed = cached;
+            listener.admitted(sequence.request, held);
+            sequence.computed = held;
             computeTo(sequence, sequence.inputTokens());
             if (sequence.tokensLeft == 0) {
                 finish(sequence);
@@ -156,7 +156,8 @@ public final class FakeEngine {
             return false;
         }
         int[] blocks = sequence.request.blocks();
-        int cached = cachedTokens(blocks, sequence.inputTokens());
+        // One token is left to compute even of a prompt that is wholly cached: it yields the first output token.
+        int cached = Math.min(heldTokens(blocks, sequence.inputTokens()), sequence.inputTokens() - 1);
         if (!cache.tryPin(blocks, sequence.outputBlocks)) {
             return false;
         }

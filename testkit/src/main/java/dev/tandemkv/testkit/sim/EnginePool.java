@@ -88,10 +88,11 @@ final class EnginePool {
         return true;
     }
 
-    int cachedTokens(WorkerRank worker, int r) {
+    /** Leading tokens of a request that a worker holds, its whole prompt at the most. */
+    int heldTokens(WorkerRank worker, int r) {
         return engine(worker)
                 .engine
-                .cachedTokens(workload.blocks(r), workload.request(r).inputTokens());
+                .heldTokens(workload.blocks(r), workload.request(r).inputTokens());
     }
 
     private Engine engine(WorkerRank worker) {

@@ -27,7 +27,9 @@ public record Simulation(Topology topology, EngineSetup engines, SimulatedPool.F
                     + engines.model().blockTokens() + " (expected: " + traced + ", as in the trace)");
         }
         Run run = Run.of(workload, engines, seed);
-        Topology.Aggregated aggregated = (Topology.Aggregated) topology;
-        return new AggregatedRun(run, aggregated.workers(), pools).execute();
+        if (topology instanceof Topology.Disaggregated disaggregated) {
+            return new DisaggregatedRun(run, disaggregated, pools).execute();
+        }
+        return new AggregatedRun(run, ((Topology.Aggregated) topology).workers(), pools).execute();
     }
 }

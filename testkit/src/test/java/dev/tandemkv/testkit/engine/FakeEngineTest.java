@@ -138,7 +138,7 @@ class FakeEngineTest {
         runAll(5);
 
         assertThat(events.log).containsExactly("5 admitted 1 cached 0", "5 stored 1 [0, 2)", "225 finished 1");
-        assertThat(engine.cachedTokens(new int[] {0, 1, 9}, 24)).isEqualTo(16);
+        assertThat(engine.heldTokens(new int[] {0, 1, 9}, 24)).isEqualTo(16);
     }
 
     @Test
