@@ -7,7 +7,6 @@ import dev.tandemkv.testkit.sim.WorkerTimeline;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.util.Arrays;
 import java.util.List;
 
 /** Turns results into the numbers that the page draws, as JSON. Stateless. */
@@ -69,7 +68,7 @@ final class ChartData {
         double ratio = Math.max(longest / SHORTEST_MILLIS, 10);
         double[] grid = new double[GRID_POINTS];
         for (int i = 0; i < GRID_POINTS; i++) {
-            grid[i] = rounded(SHORTEST_MILLIS * StrictMath.pow(ratio, (double) i / (GRID_POINTS - 1)), 10);
+            grid[i] = SHORTEST_MILLIS * StrictMath.pow(ratio, (double) i / (GRID_POINTS - 1));
         }
         return grid;
     }
@@ -82,7 +81,7 @@ final class ChartData {
             while (below < ascending.length && ascending[below] <= grid[i]) {
                 below++;
             }
-            shares[i] = ascending.length == 0 ? 0 : rounded(100.0 * below / ascending.length, 100);
+            shares[i] = ascending.length == 0 ? 0 : 100.0 * below / ascending.length;
         }
         return shares;
     }
@@ -102,10 +101,7 @@ final class ChartData {
         for (WorkerTimeline worker : result.workers()) {
             json.writeStartObject();
             json.writeStringField("name", worker.name());
-            writeNumbers(
-                    json,
-                    "load",
-                    Arrays.stream(worker.load()).map(v -> rounded(v, 100)).toArray());
+            writeNumbers(json, "load", worker.load());
             writeHits(json, worker);
             json.writeEndObject();
         }
@@ -124,7 +120,7 @@ final class ChartData {
             if (input == 0) {
                 json.writeNull();
             } else {
-                json.writeNumber(rounded(100.0 * cached / input, 100));
+                json.writeNumber(Decimals.rounded(100.0 * cached / input, 2));
             }
         }
         json.writeEndArray();
@@ -133,12 +129,8 @@ final class ChartData {
     private static void writeNumbers(JsonGenerator json, String field, double[] values) throws IOException {
         json.writeArrayFieldStart(field);
         for (double value : values) {
-            json.writeNumber(value);
+            json.writeNumber(Decimals.rounded(value, 2));
         }
         json.writeEndArray();
-    }
-
-    private static double rounded(double value, int perUnit) {
-        return (double) Math.round(value * perUnit) / perUnit;
     }
 }

@@ -36,12 +36,12 @@ public final class Comparison {
                 run.topology(),
                 run.policy(),
                 order == null ? "" : order,
-                String.format(Locale.ROOT, "%.3f", result.hitRatio()),
+                Decimals.rounded(result.hitRatio(), 3).toPlainString(),
                 whole(ttft.mean()),
                 whole(ttft.p50()),
                 whole(ttft.p90()),
                 whole(ttft.p99()),
-                String.format(Locale.ROOT, "%.1f", result.latency().tpot().mean()),
+                Decimals.rounded(result.latency().tpot().mean(), 1).toPlainString(),
                 grouped(result.traffic().tokens().transferred()),
                 grouped(result.openBookings()));
     }

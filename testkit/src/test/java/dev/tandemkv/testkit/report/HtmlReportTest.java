@@ -40,7 +40,7 @@ class HtmlReportTest {
                 .doesNotContain("https://");
         assertThat(page).contains("uPlot").contains("MIT License").contains("Leon Sorokin");
         assertThat(page).contains("<td class=\"number\">0.250</td>").contains("<td class=\"number\">4,821</td>");
-        assertThat(page).contains("\"hits\":[null,25.0]").contains("\"load\":[1.0,0.5]");
+        assertThat(page).contains("\"hits\":[null,25.00]").contains("\"load\":[1.00,0.50]");
     }
 
     @Test
