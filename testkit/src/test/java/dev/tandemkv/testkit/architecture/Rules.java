@@ -43,7 +43,6 @@ final class Rules {
             "java.lang.System.nanoTime",
             "java.lang.System.currentTimeMillis",
             "java.lang.Thread.sleep",
-            "java.lang.Thread.onSpinWait",
             "java.lang.Math.random",
             "java.util.UUID.randomUUID",
             "java.util.concurrent.ThreadLocalRandom.current",
