@@ -109,7 +109,7 @@ final class IndexStreams {
                 .as(Setup::new);
     }
 
-    static Arbitrary<List<Action>> streams(int most) {
+    static Arbitrary<List<Action>> streams(int most, int depth) {
         Arbitrary<Kind> kinds = Arbitraries.frequency(
                 Tuple.of(50, Kind.STORE),
                 Tuple.of(25, Kind.REMOVE),
@@ -122,7 +122,7 @@ final class IndexStreams {
         Arbitrary<List<Integer>> paths = Arbitraries.frequency(Tuple.of(6, 0), Tuple.of(2, 1), Tuple.of(1, -1))
                 .list()
                 .ofMinSize(0)
-                .ofMaxSize(10);
+                .ofMaxSize(depth);
         Arbitrary<Naming> namings =
                 Arbitraries.frequency(Tuple.of(6, Naming.SHARED), Tuple.of(3, Naming.OWN), Tuple.of(1, Naming.FEW));
         return Combinators.combine(
@@ -131,7 +131,7 @@ final class IndexStreams {
                         paths,
                         Arbitraries.frequencyOf(
                                 Tuple.of(2, Arbitraries.just(0)),
-                                Tuple.of(3, Arbitraries.integers().between(1, 9))),
+                                Tuple.of(3, Arbitraries.integers().between(1, depth - 1))),
                         namings,
                         Arbitraries.integers().between(0, 11))
                 .as(Action::new)

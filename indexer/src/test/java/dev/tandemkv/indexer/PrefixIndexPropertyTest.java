@@ -22,12 +22,12 @@ class PrefixIndexPropertyTest {
 
     @Provide
     Arbitrary<List<Action>> streams() {
-        return IndexStreams.streams(60);
+        return IndexStreams.streams(60, 10);
     }
 
     @Provide
     Arbitrary<List<Action>> longStreams() {
-        return IndexStreams.streams(600);
+        return IndexStreams.streams(400, 30);
     }
 
     @Property(tries = 700)
@@ -39,7 +39,7 @@ class PrefixIndexPropertyTest {
         }
     }
 
-    @Property(tries = 40)
+    @Property(tries = 30)
     void longStream_anyPolicy_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("longStreams") List<Action> stream) {
         Comparison comparison = new Comparison(setup);

@@ -178,10 +178,13 @@ final class HolderSets {
         return Arrays.equals(records, first, first + stride, records, second, second + stride);
     }
 
-    /** Whether {@code small} and one more rank, not in it, make {@code large}. */
+    /** Whether {@code large} is {@code small} and one more rank, which is not in it. */
     boolean equalWith(long small, int rank, long large) {
         if (!wide) {
-            return (small | 1L << rank) == large;
+            return (small ^ 1L << rank) == large && small != (small | 1L << rank);
+        }
+        if (has(small, rank)) {
+            return false;
         }
         if (small >= 0) {
             int count = inlineCount(small);
