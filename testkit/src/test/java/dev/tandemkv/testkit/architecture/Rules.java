@@ -1,5 +1,6 @@
 package dev.tandemkv.testkit.architecture;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -9,6 +10,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
 import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -144,7 +146,10 @@ final class Rules {
 
     private static boolean isMutable(JavaClass type) {
         return MUTABLE_TYPES.contains(type.getName())
-                || type.getPackageName().startsWith("java.util.concurrent")
+                || (type.getPackageName().startsWith("java.util.concurrent")
+                        && !type.isEnum()
+                        // A completed one never changes; nobody else can complete it.
+                        && !type.getSimpleName().equals("CompletionStage"))
                 || type.getPackageName().equals("com.github.benmanes.caffeine.cache")
                 || ProjectClasses.moduleOf(type).length() > 0
                         && type.getFields().stream()
@@ -161,7 +166,19 @@ final class Rules {
                     }
                 })
                 .should()
-                .callCodeUnitWhere(target(called("read a clock, roll a die or wait by itself", Rules::isAmbient)));
+                .callCodeUnitWhere(target(called("read a clock, roll a die or wait by itself", Rules::isAmbient))
+                        .and(not(isDefaultOfABuilder())));
+    }
+
+    /** A builder may offer the system's wall clock where none was given; it does not read it. */
+    private static DescribedPredicate<JavaCall<?>> isDefaultOfABuilder() {
+        return new DescribedPredicate<>("a builder's default clock") {
+            @Override
+            public boolean test(JavaCall<?> call) {
+                return call.getTarget().getOwner().getName().equals("java.time.Clock")
+                        && call.getOriginOwner().getSimpleName().endsWith("Builder");
+            }
+        };
     }
 
     static ArchRule onePlaceReadsTheClock() {
