@@ -32,13 +32,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A small pool with a ledger that tests read and a script of faults. Cost of a worker: its booked prefill tokens and the uncached rest of
- * the prompt where prefill is tracked, minus cached blocks times the credit, plus its decode blocks; ties go to the lowest id. Single thread, except for
- * the ledger, which is guarded.
+ * the prompt where prefill is tracked, minus cached blocks times the credit, plus its decode blocks; ties go to the lowest id. One test thread
+ * scripts it; calls may come from several.
  */
 public final class MemoryPool implements SelectionPool {
 
@@ -62,17 +64,18 @@ public final class MemoryPool implements SelectionPool {
     private final Map<Long, Integer> cachedBlocks = new HashMap<>();
     private final Map<Long, Integer> baseDecodeBlocks = new HashMap<>();
     private final Map<String, Held> bookings = new LinkedHashMap<>();
-    private final Map<String, Deque<Object>> script = new HashMap<>();
+    private final Map<String, Deque<Object>> script = new ConcurrentHashMap<>();
     private final List<Runnable> suspended = new ArrayList<>();
     public final Set<Long> overloaded = new HashSet<>();
-    public final List<SelectRequest> selects = new ArrayList<>();
-    public final List<SelectRequest> reserves = new ArrayList<>();
-    public final List<String> frees = new ArrayList<>();
+    public final List<SelectRequest> selects = new CopyOnWriteArrayList<>();
+    public final List<SelectRequest> reserves = new CopyOnWriteArrayList<>();
+    public final List<String> frees = new CopyOnWriteArrayList<>();
     public final List<BookingId> touches = new ArrayList<>();
     private long attempts;
     private boolean charges = true;
     private boolean scores;
     private boolean reportsLoad = true;
+    private Runnable duringFree = () -> {};
 
     public MemoryPool worker(WorkerSpec.Builder spec) {
         WorkerSpec built = spec.build();
@@ -132,6 +135,16 @@ public final class MemoryPool implements SelectionPool {
             next(operation, fault);
         }
         return this;
+    }
+
+    /** Runs inside each free by instance. */
+    public void duringFree(Runnable work) {
+        duringFree = work;
+    }
+
+    /** Forgets every scripted fault. */
+    public void heal() {
+        script.clear();
     }
 
     public void resume() {
@@ -250,6 +263,7 @@ public final class MemoryPool implements SelectionPool {
     @Override
     public CompletionStage<FreeOutcome> free(Booking booking) {
         frees.add(booking.id().selectionId());
+        duringFree.run();
         return run("free", () -> {
             synchronized (bookings) {
                 return bookings.remove(booking.id().selectionId(), booking)

@@ -274,15 +274,16 @@ final class PlanRun implements FreeTask.Listener {
         after.run();
     }
 
-    /** The outcome of a reserve is unknown: it is freed by id from now on, and its id is not used again. */
+    /**
+     * The outcome of a reserve is unknown: it is to be freed by id, and its id is not used again. The flow decides whether that ends the
+     * plan, and both ways lead to the first try: {@link #end} or {@link #unknownTried}.
+     */
     private void freeUnknown(Reservation r, FreeTask task, Throwable cause, Effects after) {
         cancelBound(r);
         r.phase = Reservation.Phase.FREEING;
         r.free = task;
         holdings.retireSelectionId(r.leg);
-        // The flow hears first, so that a plan that ends now says so before the free is answered.
         after.add(() -> r.result.completeExceptionally(cause));
-        after.add(task::attempt);
     }
 
     /** Moves the state for a leg that is booked and checked. Fails as cancelled if the plan ended meanwhile. */
