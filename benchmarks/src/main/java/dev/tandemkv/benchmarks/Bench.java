@@ -8,8 +8,10 @@ import dev.tandemkv.benchmarks.index.Hot;
 import dev.tandemkv.benchmarks.index.LongPrompts;
 import dev.tandemkv.benchmarks.index.Micro;
 import dev.tandemkv.benchmarks.index.TraceReplay;
-import dev.tandemkv.benchmarks.index.Workload;
 import dev.tandemkv.benchmarks.report.Run;
+import dev.tandemkv.benchmarks.selection.Book;
+import dev.tandemkv.benchmarks.selection.Core;
+import dev.tandemkv.benchmarks.selection.Selector;
 import dev.tandemkv.testkit.trace.ToolagentLike;
 import dev.tandemkv.testkit.trace.Trace;
 import dev.tandemkv.testkit.trace.TraceReader;
@@ -101,6 +103,9 @@ public final class Bench {
             new Churn(conversation()).memory().measure(run, reps);
         });
         all.put("hashing", Hashing::new);
+        all.put("sel", Selector::new);
+        all.put("core", Core::new);
+        all.put("book", () -> new Book(conversation()));
         return all;
     }
 

@@ -1,5 +1,6 @@
 package dev.tandemkv.benchmarks.index;
 
+import dev.tandemkv.benchmarks.Workload;
 import dev.tandemkv.benchmarks.report.Run;
 import dev.tandemkv.benchmarks.report.Samples;
 import dev.tandemkv.catalog.time.SeededRandom;

@@ -1,4 +1,4 @@
-package dev.tandemkv.benchmarks.index;
+package dev.tandemkv.benchmarks;
 
 import dev.tandemkv.benchmarks.report.Run;
 
