@@ -3,6 +3,7 @@ package dev.tandemkv.selection;
 import dev.tandemkv.catalog.CatalogChanges;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerCatalog;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerRecord;
@@ -57,6 +58,15 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     @Override
     public CompletionStage<Selection> select(SelectRequest request) {
         return parts.requests().select(request);
+    }
+
+    @Override
+    public CompletionStage<Optional<List<RankScore>>> score(SelectRequest request) {
+        try {
+            return CompletableFuture.completedStage(parts.readings().score(request));
+        } catch (SelectionException e) {
+            return CompletableFuture.failedStage(e);
+        }
     }
 
     @Override

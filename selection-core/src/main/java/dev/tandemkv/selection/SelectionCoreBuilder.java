@@ -1,18 +1,26 @@
 package dev.tandemkv.selection;
 
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.CoreParts;
+import dev.tandemkv.selection.internal.RolePolicies;
+import dev.tandemkv.selection.policy.PolicyRegistry;
+import dev.tandemkv.selection.policy.SelectionPolicy;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +35,9 @@ public final class SelectionCoreBuilder {
     private @Nullable RandomGenerator random;
     private @Nullable Executor executor;
     private SourceTraits eventSources = SourceTraits.DEFAULT;
+    private PolicyRegistry registry = PolicyRegistry.standard();
+    private Function<PartitionKey, Role> roles = key -> Role.AGGREGATED;
+    private final Map<Role, SelectionPolicy> policies = new EnumMap<>(Role.class);
     private final List<SelectionObserver> observers = new ArrayList<>();
 
     SelectionCoreBuilder() {}
@@ -79,6 +90,38 @@ public final class SelectionCoreBuilder {
         return this;
     }
 
+    /** How workers are chosen, whatever their role. Default: what the configuration names, else the built-in cost. */
+    public SelectionCoreBuilder policy(SelectionPolicy policy) {
+        for (Role role : Role.values()) {
+            policy(role, policy);
+        }
+        return this;
+    }
+
+    /** How the workers of one role are chosen. */
+    public SelectionCoreBuilder policy(Role role, SelectionPolicy policy) {
+        policies.put(role, Objects.requireNonNull(policy, "policy"));
+        return this;
+    }
+
+    /** The policies that the configuration can name. Default {@link PolicyRegistry#standard}. */
+    public SelectionCoreBuilder policyRegistry(PolicyRegistry named) {
+        registry = Objects.requireNonNull(named, "named");
+        return this;
+    }
+
+    /** What the workers of every partition do. Default {@link Role#AGGREGATED}. */
+    public SelectionCoreBuilder role(Role role) {
+        Objects.requireNonNull(role, "role");
+        return roles(key -> role);
+    }
+
+    /** What the workers of each partition do; asked once for each. */
+    public SelectionCoreBuilder roles(Function<PartitionKey, Role> byPartition) {
+        roles = Objects.requireNonNull(byPartition, "byPartition");
+        return this;
+    }
+
     /** Adds an observer. Default none. */
     public SelectionCoreBuilder observer(SelectionObserver observer) {
         observers.add(Objects.requireNonNull(observer, "observer"));
@@ -101,6 +144,7 @@ public final class SelectionCoreBuilder {
                 source,
                 executor,
                 SelectionObserver.all(observers),
-                eventSources));
+                eventSources,
+                new RolePolicies(config, registry, roles, policies)));
     }
 }

@@ -63,7 +63,8 @@ public record CoreParts(
             RandomGenerator random,
             @Nullable Executor executor,
             SelectionObserver observer,
-            SourceTraits traits) {
+            SourceTraits traits,
+            CoreContext.Policies policies) {
         config.withoutEffect().forEach(setting -> LOG.warn("setting without effect: {}", setting));
         ReservationIndex reservations = new ReservationIndex();
         PendingSelections pending = new PendingSelections(config.lifetimes(), ticker);
@@ -79,7 +80,8 @@ public record CoreParts(
                 observer,
                 new Afterwards(executor),
                 (entry, reason) -> engine[0].ended(entry, reason),
-                new Counters());
+                new Counters(),
+                policies);
         PartitionRegistry partitions = new PartitionRegistry(core, traits, keyed(config.tracking()));
         engine[0] = new Engine(core, partitions::find, reservations, pending);
         WorkerRegistry workers = new WorkerRegistry(core, partitions);

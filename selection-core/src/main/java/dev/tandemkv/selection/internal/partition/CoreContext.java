@@ -9,6 +9,7 @@ import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.policy.PolicyComponents;
 import java.time.Clock;
 
 /**
@@ -24,6 +25,7 @@ import java.time.Clock;
  * @param afterwards runs what must not run inside a step
  * @param endings told of every booking that ended without its owner
  * @param counters what happened so far
+ * @param policies which policy serves a partition
  */
 public record CoreContext(
         SelectionConfig config,
@@ -35,13 +37,20 @@ public record CoreContext(
         SelectionObserver observer,
         Afterwards afterwards,
         Endings endings,
-        Counters counters) {
+        Counters counters,
+        Policies policies) {
 
     /** Counts and tells the end of a booking. Called outside every lock. */
     public void ended(PartitionKey partition, BookingId booking, EndReason reason) {
         counters.ended(reason);
         observer.onEnded(
                 partition, booking.worker().workerId(), booking.worker().rank(), reason);
+    }
+
+    /** Which policy serves a partition. */
+    @FunctionalInterface
+    public interface Policies {
+        PolicyComponents componentsFor(PartitionKey partition);
     }
 
     /** Told of a booking that ended, or lost its worker before it was handed out. Called outside every lock. */

@@ -4,9 +4,11 @@ import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.selection.ExclusionReason;
+import dev.tandemkv.selection.NoEligibleWorkerException;
 import dev.tandemkv.selection.Overlap;
 import dev.tandemkv.selection.OverloadedException;
 import dev.tandemkv.selection.PolicyFaultException;
@@ -16,12 +18,19 @@ import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.SessionConfig.Overloaded;
 import dev.tandemkv.selection.config.TrackingConfig.PrefillLoadModel;
 import dev.tandemkv.selection.host.PrefillEstimator;
+import dev.tandemkv.selection.internal.choice.CandidateTable;
+import dev.tandemkv.selection.internal.choice.ChoicePipeline;
+import dev.tandemkv.selection.internal.choice.ChoicePipeline.Rejections;
 import dev.tandemkv.selection.internal.ledger.BookingTerms;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
 import dev.tandemkv.selection.internal.partition.Attempt.TargetRule;
+import dev.tandemkv.selection.policy.PolicyComponents;
+import dev.tandemkv.selection.policy.PolicyContext;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -37,22 +46,27 @@ final class Decider {
     private final Roster roster;
     private final Eligibility eligibility;
     private final LoadView loads;
-    private final Candidates candidates;
-    private final Chooser chooser;
+    private final CandidateTable table;
+    private final CandidateReader reader;
+    private final ChoicePipeline pipeline;
+    private final boolean scores;
 
-    Decider(Partition partition, Chooser chooser) {
+    Decider(Partition partition, PolicyComponents policy) {
         this.partition = partition;
-        this.chooser = chooser;
         core = partition.core();
         config = core.config();
         roster = partition.roster();
         eligibility = new Eligibility(partition.key(), roster, core.host());
         loads = new LoadView(roster, partition.ledger(), core.host().reportedLoad());
-        candidates = new Candidates(
+        table = new CandidateTable(
+                config.scoring().hostCacheHitWeight(), config.scoring().diskCacheHitWeight());
+        pipeline = new ChoicePipeline(policy, table);
+        scores = !policy.scorers().isEmpty();
+        reader = new CandidateReader(
                 roster,
                 loads,
                 partition.ledger(),
-                config.scoring(),
+                table,
                 partition.blockSize(),
                 config.tracking().activeBlocks());
     }
@@ -78,8 +92,18 @@ final class Decider {
                 attempt.fail(eligibility.nothingFound(attempt));
                 return;
             }
-            candidates.fill(attempt, eligibility, now);
-            int chosen = chooser.choose(attempt, candidates, partition.random());
+            reader.fill(attempt, eligibility, now);
+            PolicyContext context = context(attempt);
+            int eligible = table.size();
+            double best = bestOverlap(attempt);
+            if (pipeline.narrow(context, Rejections.IGNORED) == 0) {
+                attempt.fail(
+                        new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
+                return;
+            }
+            pipeline.score(context);
+            int chosen = pipeline.pick(context, partition.random());
+            attempt.blocksLost(best == 0 ? 0 : Math.max(0, best - table.weightedOverlapBlocks(chosen)));
             describe(attempt, chosen, now);
             if (attempt.purpose() == Attempt.Purpose.BOOK) {
                 book(attempt, chosen, now);
@@ -129,24 +153,67 @@ final class Decider {
         return true;
     }
 
-    /** All ranks, whoever is eligible. */
-    Candidates allRanks(Attempt attempt, long now) {
-        eligibility.collectAll();
-        candidates.fill(attempt, eligibility, now);
-        return candidates;
+    /** The request as the policy sees it: a session that is only advice shows as an affinity target. */
+    private PolicyContext context(Attempt attempt) {
+        SelectRequest request = attempt.request();
+        AffinityTarget advised = attempt.advised();
+        if (advised != null && !advised.equals(request.affinityTarget())) {
+            request = request.toBuilder().affinityTarget(advised).build();
+        }
+        return new PolicyContext(request, partition.blockSize(), attempt.trackPrefill());
     }
 
+    /** The most that any eligible rank holds; 0 where the answer says nothing about the choice. */
+    private double bestOverlap(Attempt attempt) {
+        double best = 0;
+        if (attempt.request().pinnedWorker() == null && attempt.scores() != null) {
+            for (int row = 0; row < table.size(); row++) {
+                best = Math.max(best, table.weightedOverlapBlocks(row));
+            }
+        }
+        return best;
+    }
+
+    /** All ranks, whoever is eligible. */
+    CandidateTable allRanks(Attempt attempt, long now) {
+        eligibility.collectAll();
+        reader.fill(attempt, eligibility, now);
+        return table;
+    }
+
+    /** What each eligible rank would cost, or {@code null} if the policy does not score; an empty list if nobody is eligible. */
+    @Nullable
+    List<Cost> score(Attempt attempt, long now) {
+        if (!scores) {
+            return null;
+        }
+        partition.refreshIfStale(attempt);
+        eligibility.collect(attempt);
+        reader.fill(attempt, eligibility, now);
+        PolicyContext context = context(attempt);
+        List<Cost> costs = new ArrayList<>();
+        if (pipeline.narrow(context, Rejections.IGNORED) > 0) {
+            double[] sums = pipeline.score(context);
+            for (int row = 0; row < table.size(); row++) {
+                costs.add(new Cost(table.worker(row), roster.spec(table.ledgerRow(row)), sums[row]));
+            }
+        }
+        return costs;
+    }
+
+    /** What one rank would cost. */
+    record Cost(WorkerRank worker, WorkerSpec spec, double cost) {}
+
     private void describe(Attempt attempt, int chosen, long now) {
-        int row = candidates.row(chosen);
+        int row = table.ledgerRow(chosen);
         long isl = attempt.prompt().islTokens();
         attempt.choose(roster.rank(row), roster.spec(row));
-        double cached = candidates.cachedTokens(chosen, isl);
+        double cached = table.cachedTokens(chosen);
         // Half away from zero; the figure is never negative here, so this is what rounding means.
         long effective = Math.round(isl - cached);
-        long potential = candidates.potentialDecodeBlocks(chosen);
+        long potential = table.potentialDecodeBlocks(chosen);
         attempt.figures(cached, effective, potential, overlapOf(row, attempt.scores()));
         attempt.busy(decodeBusy(row, potential));
-        attempt.blocksLost(lost(attempt, chosen));
         if (attempt.purpose() == Attempt.Purpose.ADVISORY) {
             attempt.load(loadOf(row, now));
         }
@@ -159,17 +226,6 @@ final class Decider {
             return null;
         }
         return potential > threshold * kvBlocks;
-    }
-
-    private double lost(Attempt attempt, int chosen) {
-        if (attempt.request().pinnedWorker() != null || attempt.scores() == null) {
-            return 0;
-        }
-        double best = 0;
-        for (int i = 0; i < candidates.count(); i++) {
-            best = Math.max(best, candidates.weightedBlocks(i));
-        }
-        return best - candidates.weightedBlocks(chosen);
     }
 
     private WorkerLoad loadOf(int row, long now) {
@@ -218,7 +274,7 @@ final class Decider {
     }
 
     private void book(Attempt attempt, int chosen, long now) {
-        int row = candidates.row(chosen);
+        int row = table.ledgerRow(chosen);
         PrefillHint hint = attempt.trackPrefill() ? hint(attempt) : PrefillHint.NONE;
         BookingTerms terms = new BookingTerms(
                 attempt.bookingOn(roster.rank(row)),
@@ -228,7 +284,7 @@ final class Decider {
                 attempt.ownership());
         LedgerEntry entry = partition.ledger().add(row, terms, attempt.prompt().trackingHashes(), now);
         attempt.booked(entry);
-        loads.booked(entry, hint.tokens(), candidates.addedBlocks(chosen));
+        loads.booked(entry, hint.tokens(), table.potentialDecodeBlocks(chosen) - table.activeDecodeBlocks(chosen));
         partition.armExpiry();
     }
 

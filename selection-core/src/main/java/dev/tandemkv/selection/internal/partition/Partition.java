@@ -11,6 +11,7 @@ import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.config.QueueProfile;
+import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import dev.tandemkv.selection.internal.ledger.LeaseTimes;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +79,7 @@ public final class Partition {
                         core.config().lifetimes().bookingLease().toNanos(),
                         core.config().lifetimes().replicaOrphanTimeout().toNanos()),
                 random);
-        decider = new Decider(this, new BuiltInChooser(core.config().scoring(), blockSize));
+        decider = new Decider(this, core.policies().componentsFor(key));
         expiry = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::expire));
     }
 
@@ -224,8 +226,13 @@ public final class Partition {
     }
 
     /** All ranks with an attempt's figures, whoever is eligible. */
-    Candidates allRanks(Attempt attempt) {
+    CandidateTable allRanks(Attempt attempt) {
         return decider.allRanks(attempt, core.ticker().read());
+    }
+
+    /** What each eligible rank would cost; empty if the policy does not score. */
+    Optional<List<Decider.Cost>> score(Attempt attempt) {
+        return Optional.ofNullable(decider.score(attempt, core.ticker().read()));
     }
 
     /** Asks the index again if slots have passed to other ranks since the attempt did. */

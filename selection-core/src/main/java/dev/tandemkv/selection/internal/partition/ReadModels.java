@@ -1,15 +1,20 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.catalog.WorkerLifecycle;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerRecord;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.RankOverlap;
+import dev.tandemkv.selection.RankScore;
 import dev.tandemkv.selection.config.ScoringConfig;
+import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** What can be read of a partition beside decisions. Enters the step where it needs the rows. */
 public final class ReadModels {
@@ -40,14 +45,12 @@ public final class ReadModels {
         try {
             return partition.mailbox().call(() -> {
                 partition.refreshIfStale(attempt);
-                Roster roster = partition.roster();
-                Candidates all = partition.allRanks(attempt);
-                List<RankLoad> loads = new ArrayList<>(all.count());
-                long isl = attempt.prompt().islTokens();
-                for (int i = 0; i < all.count(); i++) {
-                    long added = attempt.trackPrefill() ? Math.round(isl - all.cachedTokens(i, isl)) : 0;
+                CandidateTable all = partition.allRanks(attempt);
+                List<RankLoad> loads = new ArrayList<>(all.size());
+                for (int i = 0; i < all.size(); i++) {
+                    long added = attempt.trackPrefill() ? Math.round(all.uncachedTokens(i)) : 0;
                     loads.add(new RankLoad(
-                            roster.rank(all.row(i)),
+                            all.worker(i),
                             all.activePrefillTokens(i) + added,
                             all.potentialDecodeBlocks(i),
                             all.activeRequests(i)));
@@ -57,6 +60,25 @@ public final class ReadModels {
         } finally {
             partition.cache().release(attempt);
         }
+    }
+
+    /** What each eligible rank would cost; empty if the policy does not score. */
+    public static Optional<List<RankScore>> score(Partition partition, Attempt attempt) {
+        partition.cache().lookUp(attempt);
+        try {
+            return partition.mailbox().call(() -> partition.score(attempt)).map(ReadModels::scores);
+        } finally {
+            partition.cache().release(attempt);
+        }
+    }
+
+    private static List<RankScore> scores(List<Decider.Cost> costs) {
+        List<RankScore> scores = new ArrayList<>(costs.size());
+        for (Decider.Cost cost : costs) {
+            WorkerRecord record = new WorkerRecord(cost.spec(), WorkerLifecycle.SCHEDULABLE, List.of());
+            scores.add(new RankScore(cost.worker(), cost.cost(), record));
+        }
+        return scores;
     }
 
     /** What every schedulable rank, and every other rank with a hit, holds of a prompt. */

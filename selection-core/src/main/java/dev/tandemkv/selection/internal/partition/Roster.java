@@ -39,6 +39,8 @@ final class Roster {
     private int[] slots = new int[8];
     private long[] batchTokens = new long[8];
     private long[] kvBlocks = new long[8];
+    private long[] workerIdBits = new long[8];
+    private int[] rankNumbers = new int[8];
     private int[] order = {};
     private int limit;
     private boolean anyCapacity;
@@ -53,6 +55,8 @@ final class Roster {
         }
         ranks[row] = rank;
         workerIds[row] = rank.workerId();
+        workerIdBits[row] = rank.workerId();
+        rankNumbers[row] = rank.rank();
         slots[row] = slot;
         draining[row] = false;
         rows.put(rank, row);
@@ -99,6 +103,8 @@ final class Roster {
         ranks = Arrays.copyOf(ranks, capacity);
         specs = Arrays.copyOf(specs, capacity);
         workerIds = Arrays.copyOf(workerIds, capacity);
+        workerIdBits = Arrays.copyOf(workerIdBits, capacity);
+        rankNumbers = Arrays.copyOf(rankNumbers, capacity);
         draining = Arrays.copyOf(draining, capacity);
         slots = Arrays.copyOf(slots, capacity);
         batchTokens = Arrays.copyOf(batchTokens, capacity);
@@ -161,6 +167,15 @@ final class Roster {
     /** The worker id as an object made once, for lookups in sets. */
     Long workerId(int row) {
         return workerIds[row];
+    }
+
+    long workerIdBits(int row) {
+        return workerIdBits[row];
+    }
+
+    /** The data-parallel rank, unsigned. */
+    int rankNumber(int row) {
+        return rankNumbers[row];
     }
 
     boolean draining(int row) {

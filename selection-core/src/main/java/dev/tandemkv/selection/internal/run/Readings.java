@@ -2,6 +2,7 @@ package dev.tandemkv.selection.internal.run;
 
 import dev.tandemkv.selection.OverlapReport;
 import dev.tandemkv.selection.RankLoad;
+import dev.tandemkv.selection.RankScore;
 import dev.tandemkv.selection.Readiness;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SelectionStats;
@@ -11,6 +12,7 @@ import dev.tandemkv.selection.internal.partition.Attempt.Purpose;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.ReadModels;
 import java.util.List;
+import java.util.Optional;
 
 /** What can be read of a core beside decisions. Thread-safe; changes nothing. */
 public final class Readings {
@@ -26,6 +28,14 @@ public final class Readings {
     public List<RankLoad> potentialLoads(SelectRequest request) {
         Partition in = engine.ready(request.partition());
         return ReadModels.potentialLoads(in, attempt(in, request));
+    }
+
+    public Optional<List<RankScore>> score(SelectRequest request) {
+        Partition in = engine.ready(request.partition());
+        Narrowing.requirePinAllowed(request);
+        Attempt attempt = attempt(in, request);
+        attempt.allowed(Narrowing.allowed(in, request, engine.core().host()));
+        return ReadModels.score(in, attempt);
     }
 
     public OverlapReport overlapScores(SelectRequest request) {
