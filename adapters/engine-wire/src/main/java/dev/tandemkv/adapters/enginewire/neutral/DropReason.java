@@ -20,8 +20,6 @@ public enum DropReason {
     UNLEARNED_GROUP_IDX("unlearned_group_idx"),
     /** An attention window other than the largest (TensorRT-LLM). */
     OTHER_WINDOW("other_window"),
-    /** The rank's hashes do not depend on what precedes a block (SGLang up to 0.5.5). */
-    UNSUPPORTED_HASH_SCHEME("unsupported_hash_scheme"),
     /** A medium that is not known here. */
     UNKNOWN_MEDIUM("unknown_medium"),
     /** A cache that is not the worker's own. */

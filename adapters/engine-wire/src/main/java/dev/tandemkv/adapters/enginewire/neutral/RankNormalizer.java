@@ -4,7 +4,6 @@ import dev.tandemkv.adapters.enginewire.WireBatch;
 import dev.tandemkv.adapters.enginewire.WireEvent;
 import dev.tandemkv.adapters.enginewire.WireEvent.BlockRemoved;
 import dev.tandemkv.adapters.enginewire.WireEvent.BlockStored;
-import dev.tandemkv.adapters.enginewire.neutral.NeutralBatch.HashScheme;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.indexer.event.KvEvent;
@@ -22,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What one rank has said so far, and what its next batch therefore means. An event goes through the steps from the top of this file to its
- * end: group, place, repeated hashes, hash scheme, namespace, geometry and hashing.
+ * end: group, place, repeated hashes, namespace, geometry and hashing.
  *
  * <p>Not thread-safe: one thread at a time.
  */
@@ -38,8 +37,6 @@ final class RankNormalizer {
     private final StoreHashing hashing;
     private final GroupFilter groups = new GroupFilter();
     private final NamespaceTable namespaces;
-    private final HashSchemeWatch watch = new HashSchemeWatch();
-    private HashScheme scheme = HashScheme.CUMULATIVE;
 
     /** By adapter and namespace, least recently used out: deriving a scope costs as much as hashing several blocks. */
     private final Map<List<String>, HashScope> scopes = new LinkedHashMap<>(16, 0.75f, true) {
@@ -76,7 +73,7 @@ final class RankNormalizer {
             }
         }
         counters.batch(out.size());
-        return new NeutralBatch(rank, batch.timestamp(), out, scheme);
+        return new NeutralBatch(rank, batch.timestamp(), out);
     }
 
     private void stored(BlockStored event, List<KvEvent> out) {
@@ -94,8 +91,6 @@ final class RankNormalizer {
         if (hasDuplicate(parent, blocks)) {
             counters.drop(DropReason.DUPLICATE_HASH);
             out.add(KvEvent.Removed.in(tier));
-        } else if (isUntrackable(tier, parent, blocks, out)) {
-            counters.drop(DropReason.UNSUPPORTED_HASH_SCHEME);
         } else {
             convert(event, tier, parent, blocks, out);
         }
@@ -104,10 +99,6 @@ final class RankNormalizer {
     private void removed(BlockRemoved event, List<KvEvent> out) {
         Tier tier = keptTier(event.groupIdx(), null, event.medium(), event.locality());
         if (tier == null) {
-            return;
-        }
-        if (scheme == HashScheme.UNSUPPORTED) {
-            counters.drop(DropReason.UNSUPPORTED_HASH_SCHEME);
             return;
         }
         long[] blocks = event.blockHashes().values();
@@ -138,26 +129,6 @@ final class RankNormalizer {
     /** Several stores of one medium matter below the device only. */
     private static @Nullable String ownership(Tier tier, @Nullable String ownership) {
         return tier == Tier.DEVICE ? null : ownership;
-    }
-
-    /** Whether the rank's hashes have no place in a chain. When that shows, what this batch has said so far goes as well. */
-    private boolean isUntrackable(Tier tier, @Nullable Long parent, long[] blocks, List<KvEvent> out) {
-        if (scheme == HashScheme.UNSUPPORTED) {
-            return true;
-        }
-        if (tier != Tier.DEVICE || !watch.shows(parent, blocks)) {
-            return false;
-        }
-        scheme = HashScheme.UNSUPPORTED;
-        watch.clear();
-        namespaces.clear();
-        int before = out.size();
-        out.removeIf(event -> !(event instanceof KvEvent.Cleared));
-        counters.drop(DropReason.UNSUPPORTED_HASH_SCHEME, before - out.size());
-        LOG.warn(
-                "rank {}: block hashes do not depend on the blocks before, as in SGLang up to 0.5.5: it cannot be tracked",
-                rank);
-        return true;
     }
 
     /** Sorting finds a repeat without a hash table that a hostile engine could flood. */

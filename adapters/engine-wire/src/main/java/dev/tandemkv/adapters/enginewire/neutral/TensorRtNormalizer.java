@@ -39,11 +39,15 @@ public final class TensorRtNormalizer {
      */
     public NeutralBatch normalize(TensorRtEvent event) {
         int rank = event.rank() == null ? config.listener().rank() : event.rank();
-        TensorRtRank known = ranks.get(rank);
-        return (known == null ? admit(rank) : known).normalize(event);
+        return rank(rank).normalize(event);
     }
 
-    /** Forgets what a rank has said: for a new engine process, or a rank that left. Unknown ranks are fine. */
+    /** Forgets what a rank has said, because a new publisher takes over. */
+    public void restart(int rank) {
+        ranks.computeIfPresent(rank, (r, old) -> fresh(r));
+    }
+
+    /** Forgets a rank that left. Unknown ranks are fine. */
     public void forget(int rank) {
         ranks.remove(rank);
     }
@@ -53,9 +57,16 @@ public final class TensorRtNormalizer {
         return counters.snapshot();
     }
 
-    private TensorRtRank admit(int rank) {
+    private TensorRtRank rank(int rank) {
+        TensorRtRank known = ranks.get(rank);
+        if (known != null) {
+            return known;
+        }
         config.requireRoom(ranks.size(), rank);
-        WorkerRank whose = new WorkerRank(config.listener().workerId(), rank);
-        return ranks.computeIfAbsent(rank, r -> new TensorRtRank(whose, config.hasher(), counters));
+        return ranks.computeIfAbsent(rank, this::fresh);
+    }
+
+    private TensorRtRank fresh(int rank) {
+        return new TensorRtRank(new WorkerRank(config.listener().workerId(), rank), config.hasher(), counters);
     }
 }

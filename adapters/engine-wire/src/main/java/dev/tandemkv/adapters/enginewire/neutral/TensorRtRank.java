@@ -3,7 +3,6 @@ package dev.tandemkv.adapters.enginewire.neutral;
 import dev.tandemkv.adapters.enginewire.TensorRtEvent;
 import dev.tandemkv.adapters.enginewire.TensorRtEvent.Block;
 import dev.tandemkv.adapters.enginewire.WireHashes;
-import dev.tandemkv.adapters.enginewire.neutral.NeutralBatch.HashScheme;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.indexer.event.KvEvent;
@@ -66,7 +65,7 @@ final class TensorRtRank {
             }
         }
         counters.batch(out.size());
-        return new NeutralBatch(rank, Double.NaN, out, HashScheme.CUMULATIVE);
+        return new NeutralBatch(rank, Double.NaN, out);
     }
 
     private void learn(@Nullable Long window) {

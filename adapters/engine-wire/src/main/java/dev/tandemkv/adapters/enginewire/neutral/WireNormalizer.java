@@ -9,11 +9,11 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Turns decoded batches of one listener into neutral, hashed events: keeps the main attention's groups, lets children inherit their chain's
- * namespace, checks the geometry, maps media to tiers, and watches for hashes that cannot be tracked. What is left out is counted by
- * reason.
+ * namespace, checks the geometry and maps media to tiers. What is left out is counted by reason. Signs of hashes that cannot be tracked
+ * pass untouched: the feed, which sees what the index makes of them, acts on them.
  *
  * <p>It remembers, per rank, what earlier batches said. Give it the batches of a rank in the order in which they take effect, and call
- * {@link #forget} when a new publisher takes over: from batches out of order it can only under-count.
+ * {@link #restart} when a new publisher takes over: from batches out of order it can only under-count.
  *
  * <p>Ranks are independent: batches of one rank by one thread at a time, in order; different ranks from any threads. Never blocks.
  *
@@ -42,12 +42,24 @@ public final class WireNormalizer {
      * @throws BadRequestException if the batch names one rank more than the listener may have; nothing was changed
      */
     public NeutralBatch normalize(WireBatch batch) {
-        int rank = batch.rankOr(config.listener().rank());
-        RankNormalizer known = ranks.get(rank);
-        return (known == null ? admit(rank) : known).normalize(batch);
+        return rank(batch.rankOr(config.listener().rank())).normalize(batch);
     }
 
-    /** Forgets what a rank has said: for a new publisher, or a rank that left. Unknown ranks are fine. */
+    /**
+     * Makes room for a rank.
+     *
+     * @throws BadRequestException if it is one more than the listener may have; nothing was changed
+     */
+    void admit(int rank) {
+        rank(rank);
+    }
+
+    /** Forgets what a rank has said, because a new publisher takes over. */
+    public void restart(int rank) {
+        ranks.computeIfPresent(rank, (r, old) -> fresh(r));
+    }
+
+    /** Forgets a rank that left. Unknown ranks are fine. */
     public void forget(int rank) {
         ranks.remove(rank);
     }
@@ -57,9 +69,16 @@ public final class WireNormalizer {
         return counters.snapshot();
     }
 
-    private RankNormalizer admit(int rank) {
+    private RankNormalizer rank(int rank) {
+        RankNormalizer known = ranks.get(rank);
+        if (known != null) {
+            return known;
+        }
         config.requireRoom(ranks.size(), rank);
-        WorkerRank whose = new WorkerRank(config.listener().workerId(), rank);
-        return ranks.computeIfAbsent(rank, r -> new RankNormalizer(whose, config, counters));
+        return ranks.computeIfAbsent(rank, this::fresh);
+    }
+
+    private RankNormalizer fresh(int rank) {
+        return new RankNormalizer(new WorkerRank(config.listener().workerId(), rank), config, counters);
     }
 }

@@ -11,7 +11,6 @@ import dev.tandemkv.adapters.enginewire.WireEvent.BlockStored;
 import dev.tandemkv.adapters.enginewire.WireEvent.KeyForm;
 import dev.tandemkv.adapters.enginewire.WireHashes;
 import dev.tandemkv.adapters.enginewire.WireTokens;
-import dev.tandemkv.adapters.enginewire.neutral.NeutralBatch.HashScheme;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.OverlapScores;
@@ -175,7 +174,7 @@ class WireNormalizerTest {
         assertThat(localOf(child(1, 2).build())).isEqualTo(local(""));
 
         events(store(1).cacheSalt("tenant-a").build());
-        normalizer.forget(0);
+        normalizer.restart(0);
         assertThat(localOf(child(1, 2).build())).isEqualTo(local(""));
     }
 
@@ -555,7 +554,7 @@ class WireNormalizerTest {
         assertThat(device.ownership()).isNull();
     }
 
-    // ---- ranks, schemes, counters
+    // ---- ranks and counters
 
     @Test
     void s38_rankOfTheBatch_orOfTheListener() {
@@ -564,53 +563,6 @@ class WireNormalizerTest {
 
         assertThat(listener.normalize(batch(null)).rank()).isEqualTo(new WorkerRank(7, 3));
         assertThat(listener.normalize(batch(5)).rank()).isEqualTo(new WorkerRank(7, 5));
-    }
-
-    @Test
-    void s42a_constantParent_makesTheRankUntrackable() {
-        NeutralBatch batch = normalizer.normalize(batch(
-                null,
-                store(1).build(),
-                child(HashSchemeWatch.CONSTANT_PARENT, 2).build(),
-                removal(1, null)));
-
-        assertThat(batch.hashScheme()).isEqualTo(HashScheme.UNSUPPORTED);
-        assertThat(batch.events()).isEmpty();
-        assertThat(dropped(DropReason.UNSUPPORTED_HASH_SCHEME)).isEqualTo(3);
-    }
-
-    @Test
-    void s42a_oneHashUnderTwoParents_makesTheRankUntrackableUntilANewPublisher() {
-        events(store(1).build(), child(1, 2).build(), store(3).build());
-
-        NeutralBatch conflict = normalizer.normalize(batch(null, child(3, 2).build()));
-        assertThat(conflict.hashScheme()).isEqualTo(HashScheme.UNSUPPORTED);
-        NeutralBatch cleared = normalizer.normalize(batch(null, new WireEvent.AllBlocksCleared(), store(1).build()));
-        assertThat(cleared.events()).containsExactly(new KvEvent.Cleared());
-        assertThat(cleared.hashScheme()).isEqualTo(HashScheme.UNSUPPORTED);
-
-        normalizer.forget(0);
-        assertThat(normalizer.normalize(batch(null, store(1).build())).hashScheme())
-                .isEqualTo(HashScheme.CUMULATIVE);
-    }
-
-    @Test
-    void s42a_sameBlockAsRootAndAsChild_makesTheRankUntrackable() {
-        events(store(1).build(), child(1, 2).build());
-
-        assertThat(normalizer.normalize(batch(null, store(2).build())).hashScheme())
-                .isEqualTo(HashScheme.UNSUPPORTED);
-    }
-
-    @Test
-    void repeatedStores_ofTheSamePlaces_areNoSignOfAnything() {
-        for (int round = 0; round < 3; round++) {
-            for (int i = 1; i < 5_000; i++) {
-                events(child(i, i + 1).build());
-            }
-        }
-
-        assertThat(normalizer.normalize(batch(null)).hashScheme()).isEqualTo(HashScheme.CUMULATIVE);
     }
 
     @Test
