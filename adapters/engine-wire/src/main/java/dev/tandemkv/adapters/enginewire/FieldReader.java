@@ -123,10 +123,10 @@ final class FieldReader {
         if (in.at("lookahead_token_ids").takeNil()) {
             return null;
         }
-        int blocks = in.arrayHeader(limits.hashes());
+        int blocks = in.objectsHeader(limits.hashes());
         List<List<Integer>> lists = new ArrayList<>(blocks);
         for (int i = 0; i < blocks; i++) {
-            int count = in.takeNil() ? 0 : in.arrayHeader(limits.tokens());
+            int count = in.takeNil() ? 0 : in.objectsHeader(limits.tokens());
             if (count == 0) {
                 lists.add(List.of());
                 continue;
@@ -177,7 +177,7 @@ final class FieldReader {
         if (nextIsMultimodalInfos()) {
             return new BlockKeys(null, multimodalInfos());
         }
-        int blocks = in.arrayHeader(limits.hashes());
+        int blocks = in.objectsHeader(limits.hashes());
         List<List<ExtraKey>> keys = new ArrayList<>(blocks);
         for (int i = 0; i < blocks; i++) {
             keys.add(in.takeNil() ? List.of() : keysOfBlock());
@@ -211,7 +211,7 @@ final class FieldReader {
     }
 
     private List<List<Long>> multimodalInfos() throws IOException {
-        int blocks = in.at("block_mm_infos").arrayHeader(limits.hashes());
+        int blocks = in.at("block_mm_infos").objectsHeader(limits.hashes());
         List<List<Long>> hashes = new ArrayList<>(blocks);
         for (int i = 0; i < blocks; i++) {
             hashes.add(in.takeNil() ? List.of() : multimodalObjects());
@@ -220,7 +220,7 @@ final class FieldReader {
     }
 
     private List<ExtraKey> keysOfBlock() throws IOException {
-        int count = in.arrayHeader(limits.keysPerBlock());
+        int count = in.objectsHeader(Integer.MAX_VALUE);
         if (count == 0) {
             return List.of();
         }
@@ -246,7 +246,7 @@ final class FieldReader {
     /** {@code [text, integer]} is a multimodal object; another array is kept as its bytes, because a key that is ignored over-counts. */
     private ExtraKey identifierOrOpaque() throws IOException {
         int start = in.offset();
-        int length = in.arrayHeader(limits.keysPerBlock());
+        int length = in.arrayHeader(Integer.MAX_VALUE);
         if (length >= 2 && in.type() == ValueType.STRING) {
             String identifier = in.text();
             if (in.type() == ValueType.INTEGER) {
@@ -265,7 +265,7 @@ final class FieldReader {
         int pairs = in.mapHeader();
         for (int i = 0; i < pairs; i++) {
             if (key().equals("mm_objects")) {
-                int objects = in.takeNil() ? 0 : in.arrayHeader(limits.keysPerBlock());
+                int objects = in.takeNil() ? 0 : in.objectsHeader(Integer.MAX_VALUE);
                 for (int k = 0; k < objects; k++) {
                     hashes.add(multimodalHash());
                 }
@@ -278,7 +278,7 @@ final class FieldReader {
 
     private long multimodalHash() throws IOException {
         if (in.type() == ValueType.ARRAY) {
-            int length = in.arrayHeader(limits.keysPerBlock());
+            int length = in.arrayHeader(Integer.MAX_VALUE);
             if (length == 0) {
                 throw in.fail(Problem.MISSING_FIELD, "an empty object", "mm_hash");
             }

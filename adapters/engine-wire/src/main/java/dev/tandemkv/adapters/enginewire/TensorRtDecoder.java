@@ -87,7 +87,7 @@ public final class TensorRtDecoder {
         }
         List<String> keys = new ArrayList<>();
         if (block.get("mm_keys") != null) {
-            for (Object key : list(block.get("mm_keys"), "mm_keys", limits.keysPerBlock())) {
+            for (Object key : list(block.get("mm_keys"), "mm_keys", limits.objects())) {
                 keys.add(text(map(key, "mm_keys").get("hash"), "hash"));
             }
         }

@@ -7,24 +7,17 @@ package dev.tandemkv.adapters.enginewire;
  *
  * <p>Thread-safe: immutable.
  *
- * @param payloadBytes longest payload in bytes, default 64 MiB
+ * @param payloadBytes longest payload in bytes, default 16 MiB
  * @param depth deepest nesting of arrays and maps, also inside values that are skipped, default 16
  * @param events most events of one batch, default 65,536
  * @param hashes most block hashes of one event, default 1,048,576
  * @param tokens most tokens (or token pairs) of one event, default 16,777,216
  * @param textBytes longest name, identifier or salt in bytes of UTF-8, default 65,536
  * @param hashBytes longest block hash that comes as bytes, default 64
- * @param keysPerBlock most extra keys of one block, default 4,096
+ * @param objects most small objects of one payload in all: extra keys, look-ahead tokens, values of a dictionary; default 1,048,576
  */
 public record WireLimits(
-        int payloadBytes,
-        int depth,
-        int events,
-        int hashes,
-        int tokens,
-        int textBytes,
-        int hashBytes,
-        int keysPerBlock) {
+        int payloadBytes, int depth, int events, int hashes, int tokens, int textBytes, int hashBytes, int objects) {
 
     private static final WireLimits DEFAULTS = builder().build();
 
@@ -37,7 +30,7 @@ public record WireLimits(
         requirePositive("tokens", tokens);
         requirePositive("textBytes", textBytes);
         requirePositive("hashBytes", hashBytes);
-        requirePositive("keysPerBlock", keysPerBlock);
+        requirePositive("objects", objects);
     }
 
     /** The defaults: generous for engines, small for an attacker. */
@@ -58,14 +51,14 @@ public record WireLimits(
 
     /** Sets single limits; the others keep their defaults. Not thread-safe. */
     public static final class Builder {
-        private int payloadBytes = 64 << 20;
+        private int payloadBytes = 16 << 20;
         private int depth = 16;
         private int events = 1 << 16;
         private int hashes = 1 << 20;
         private int tokens = 1 << 24;
         private int textBytes = 1 << 16;
         private int hashBytes = 64;
-        private int keysPerBlock = 1 << 12;
+        private int objects = 1 << 20;
 
         private Builder() {}
 
@@ -104,14 +97,14 @@ public record WireLimits(
             return this;
         }
 
-        public Builder keysPerBlock(int limit) {
-            keysPerBlock = limit;
+        public Builder objects(int limit) {
+            objects = limit;
             return this;
         }
 
         /** @throws IllegalArgumentException if a limit is below 1 */
         public WireLimits build() {
-            return new WireLimits(payloadBytes, depth, events, hashes, tokens, textBytes, hashBytes, keysPerBlock);
+            return new WireLimits(payloadBytes, depth, events, hashes, tokens, textBytes, hashBytes, objects);
         }
     }
 }

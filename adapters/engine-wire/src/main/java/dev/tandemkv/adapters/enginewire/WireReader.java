@@ -43,6 +43,9 @@ final class WireReader {
 
     private String field = "payload";
 
+    /** Small objects that may still be made. */
+    private int objects;
+
     WireReader(byte[] payload, WireLimits limits) {
         if (payload.length > limits.payloadBytes()) {
             throw new WireFormatException(
@@ -50,6 +53,7 @@ final class WireReader {
         }
         this.payload = payload;
         this.limits = limits;
+        this.objects = limits.objects();
         this.unpacker = MessagePack.newDefaultUnpacker(payload);
     }
 
@@ -119,6 +123,20 @@ final class WireReader {
             throw wrongType("map");
         }
         return counted(unpacker.unpackMapHeader(), 2, Integer.MAX_VALUE);
+    }
+
+    /** The header of an array whose elements become an object each: a byte can be one, and many of those would be a bomb. */
+    int objectsHeader(int limit) throws IOException {
+        int count = arrayHeader(limit);
+        spend(count);
+        return count;
+    }
+
+    private void spend(int count) {
+        if (count > objects) {
+            throw fail(Problem.LIMIT_EXCEEDED, "more than " + limits.objects() + " objects", "<= " + limits.objects());
+        }
+        objects -= count;
     }
 
     private int counted(int count, int bytesEach, int limit) {
@@ -242,7 +260,7 @@ final class WireReader {
             case FLOAT -> number();
             case STRING -> text();
             case ARRAY -> {
-                int count = arrayHeader(Integer.MAX_VALUE);
+                int count = objectsHeader(Integer.MAX_VALUE);
                 List<@Nullable Object> elements = new ArrayList<>(count);
                 for (int i = 0; i < count; i++) {
                     elements.add(tree(depth + 1));
@@ -251,6 +269,7 @@ final class WireReader {
             }
             case MAP -> {
                 int pairs = mapHeader();
+                spend(2 * pairs);
                 Map<String, @Nullable Object> map = new LinkedHashMap<>();
                 for (int i = 0; i < pairs; i++) {
                     map.put(text(), tree(depth + 1));

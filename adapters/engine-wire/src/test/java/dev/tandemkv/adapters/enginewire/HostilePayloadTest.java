@@ -79,6 +79,19 @@ class HostilePayloadTest {
         assertThat(allocatedBytes(bombs)).isLessThan(1 << 20);
     }
 
+    @Test
+    void decode_manyTinyObjects_areRefusedBeforeTheyAreMade() {
+        ByteArrayOutputStream bomb = new ByteArrayOutputStream();
+        // One block whose extra keys are two million empty texts, a byte each.
+        bomb.writeBytes(HexFormat.of()
+                .parseHex("93cb00000000000000009199ab426c6f636b53746f726564910bc0910a01c0c0c091dd001e8480"));
+        bomb.writeBytes(new byte[2_000_000]);
+        byte[] payload = bomb.toByteArray();
+        Arrays.fill(payload, payload.length - 2_000_000, payload.length, (byte) 0xa0);
+
+        assertProblem(payload, Problem.LIMIT_EXCEEDED, "extra_keys");
+    }
+
     private long allocatedBytes(List<String> bombs) {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
@@ -164,7 +177,7 @@ class HostilePayloadTest {
                 .hashes(2)
                 .tokens(4)
                 .textBytes(16)
-                .keysPerBlock(1)
+                .objects(2)
                 .build());
 
         assertProblem(narrow, new byte[201], Problem.LIMIT_EXCEEDED, "payload");
