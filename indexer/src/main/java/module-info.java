@@ -9,6 +9,7 @@ module dev.tandemkv.indexer {
 
     exports dev.tandemkv.indexer;
     exports dev.tandemkv.indexer.approximate;
+    exports dev.tandemkv.indexer.dump;
     exports dev.tandemkv.indexer.event;
     exports dev.tandemkv.indexer.hash;
     exports dev.tandemkv.indexer.health;

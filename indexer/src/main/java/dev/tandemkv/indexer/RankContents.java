@@ -2,8 +2,11 @@ package dev.tandemkv.indexer;
 
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.event.KvEvent;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * All that the index holds of one rank, as a recipe: {@link PrefixIndex#restore} into an empty rank gives the same scores, sizes, copies and
@@ -43,6 +46,27 @@ public record RankContents(
             throw new IllegalArgumentException(
                     "copies: " + copies.length + " (expected: " + counted.length + ", one per counted hash)");
         }
+    }
+
+    /** The same content under another source. Where only that one counts copies, as {@link #withUncertainCopies()}. */
+    public RankContents forSource(SourceTraits source) {
+        RankContents same =
+                new RankContents(rank, source, stores, lacking, remembered, counted, copies, lowerTiers);
+        return source.countsCopies() && !traits.countsCopies() ? same.withUncertainCopies() : same;
+    }
+
+    /**
+     * The same content where nothing is known of copies: every held block has one that may be short, so that a later proof of holding can put it
+     * right (decision D-DUP).
+     */
+    public RankContents withUncertainCopies() {
+        Set<Long> held = new LinkedHashSet<>();
+        stores.forEach(store -> Arrays.stream(store.externalHashes()).forEach(held::add));
+        Arrays.stream(lacking).forEach(held::remove);
+        long[] all = held.stream().mapToLong(Long::longValue).toArray();
+        int[] one = new int[all.length];
+        Arrays.fill(one, ~1);
+        return new RankContents(rank, traits, stores, lacking, remembered, all, one, lowerTiers);
     }
 
     /** Number of copies of the i-th counted block. */

@@ -6,12 +6,15 @@ import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
+import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.PrefixIndex;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +77,43 @@ public final class IndexFeed implements AutoCloseable {
             throw new ConflictException("rank", rank.toString(), "already registered");
         }
         feed.open();
+    }
+
+    /**
+     * Fills a rank with what a checkpoint says and begins its stream where the checkpoint was taken. A checkpoint that was taken of a source
+     * that does not count copies knows of no copies: where the source does, each block then has one copy, which may be short.
+     *
+     * @return {@link EventOutcome#OK}, or why the index refused the content; the rank then begins empty
+     * @throws ConflictException if the rank is registered already
+     */
+    public CompletionStage<EventOutcome> restore(RankCheckpoint checkpoint, FeedSource source) {
+        WorkerRank rank = checkpoint.contents().rank();
+        RankFeed feed = create(rank, source, checkpoint.origin());
+        if (ranks.putIfAbsent(rank, feed) != null) {
+            throw new ConflictException("rank", rank.toString(), "already registered");
+        }
+        CompletableFuture<EventOutcome> done = new CompletableFuture<>();
+        lane(rank).run(() -> {
+            EventOutcome outcome = index.restore(checkpoint.contents().forSource(source.traits()));
+            if (outcome != EventOutcome.OK && ranks.replace(rank, feed, create(rank, source, FeedOrigin.empty()))) {
+                index.removeRank(rank);
+            }
+            Optional.ofNullable(ranks.get(rank)).ifPresent(RankFeed::open);
+            done.complete(outcome);
+        });
+        return done.minimalCompletionStage();
+    }
+
+    /**
+     * One rank's content and place in its stream, taken between two batches. Completes on whatever thread works on the rank; do not wait for
+     * it in an observer or port of this feed.
+     *
+     * @return empty for an unknown rank
+     */
+    public CompletionStage<Optional<RankCheckpoint>> checkpoint(WorkerRank rank) {
+        CompletableFuture<Optional<RankCheckpoint>> done = new CompletableFuture<>();
+        lane(rank).run(() -> done.complete(Optional.ofNullable(ranks.get(rank)).flatMap(RankFeed::checkpoint)));
+        return done.minimalCompletionStage();
     }
 
     /**

@@ -5,6 +5,7 @@ import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.health.LadderRung;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -119,6 +120,17 @@ final class RankFeed {
             stream.close();
             closed = true;
         });
+    }
+
+    /** To be called in a step of the mailbox; empty if the index does not know the rank. */
+    Optional<RankCheckpoint> checkpoint() {
+        return index.contents(rank)
+                .map(contents -> new RankCheckpoint(
+                        contents,
+                        picture.exactness(),
+                        stream.position(),
+                        stream.timestamp(),
+                        recovery.source().incarnation()));
     }
 
     /** The publisher as known now. */

@@ -534,6 +534,21 @@ class IndexFeedTest {
     }
 
     @Test
+    void resync_ofACountingSource_leavesCopiesUncertain() {
+        f.listen(FeedSource.builder()
+                .traits(SourceTraits.COUNTS_COPIES)
+                .resync(rank -> CompletableFuture.completedFuture(
+                        new ReplayReply.Contents(List.of(stored(null, 1, 2)), 0, 0)))
+                .build());
+        f.feed.offer(batch(0, stored(9L, 3)));
+        assertThat(f.index.blocks(RANK)).isEqualTo(2);
+        f.feed.offer(batch(1, KvEvent.Removed.device(2)));
+        f.feed.offer(batch(2, stored(2L, 3)));
+        assertThat(f.score(1, 2, 3)).as("the store proves that 2 is held").isEqualTo(3);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
     void scenario28f_orphansOfASourceThatCannotResync_askNothing() {
         f.listen(f.replaying());
         f.feed.offer(batch(0, stored(9L, 3)));
