@@ -50,8 +50,7 @@ public record RankContents(
 
     /** The same content under another source. Where only that one counts copies, as {@link #withUncertainCopies()}. */
     public RankContents forSource(SourceTraits source) {
-        RankContents same =
-                new RankContents(rank, source, stores, lacking, remembered, counted, copies, lowerTiers);
+        RankContents same = new RankContents(rank, source, stores, lacking, remembered, counted, copies, lowerTiers);
         return source.countsCopies() && !traits.countsCopies() ? same.withUncertainCopies() : same;
     }
 

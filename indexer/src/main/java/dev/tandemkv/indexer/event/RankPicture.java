@@ -81,6 +81,11 @@ final class RankPicture {
         }
         apply(new KvEvent.Cleared());
         events.forEach(this::apply);
+        if (contents.copies() == ReplayReply.Copies.UNKNOWN) {
+            index.contents(rank)
+                    .filter(held -> held.traits().countsCopies())
+                    .ifPresent(held -> index.restore(held.withUncertainCopies()));
+        }
         return true;
     }
 

@@ -58,7 +58,8 @@ public sealed interface ReplayReply permits ReplayReply.Batches, ReplayReply.Con
                 return Optional.empty();
             }
             EventBatch.Applicable last = history.get(history.size() - 1);
-            return Optional.of(new Contents(c -> readAll(history, c), last.sequence(), last.timestamp()));
+            return Optional.of(
+                    new Contents(c -> readAll(history, c), last.sequence(), last.timestamp(), Copies.COUNTED));
         }
 
         private static List<KvEvent> readAll(List<EventBatch.Applicable> history, EventBatch.Continuity start) {
@@ -72,21 +73,31 @@ public sealed interface ReplayReply permits ReplayReply.Batches, ReplayReply.Con
         }
     }
 
+    /** Whether contents show how many copies of a block there are. */
+    enum Copies {
+        /** They are the whole history: applying it counts them. */
+        COUNTED,
+        /** They name each held block: where copies are counted it has one, and that may be short. */
+        UNKNOWN
+    }
+
     /**
      * All that the rank holds, as events to be applied to an empty rank.
      *
      * @param reading gives the events, every parent before its children
      * @param cursor unsigned number of the last batch that is contained
      * @param timestamp of that batch, or NaN if unknown
+     * @param copies whether they show copies
      */
-    record Contents(EventBatch.Reading reading, long cursor, double timestamp) implements ReplayReply {
+    record Contents(EventBatch.Reading reading, long cursor, double timestamp, Copies copies) implements ReplayReply {
         public Contents {
             Objects.requireNonNull(reading, "reading");
+            Objects.requireNonNull(copies, "copies");
         }
 
-        /** Contents that are known. */
+        /** A dump, which names each held block. */
         public Contents(List<KvEvent> events, long cursor, double timestamp) {
-            this(known(events), cursor, timestamp);
+            this(known(events), cursor, timestamp, Copies.UNKNOWN);
         }
 
         private static EventBatch.Reading known(List<KvEvent> events) {

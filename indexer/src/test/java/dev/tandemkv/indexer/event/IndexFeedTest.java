@@ -537,8 +537,8 @@ class IndexFeedTest {
     void resync_ofACountingSource_leavesCopiesUncertain() {
         f.listen(FeedSource.builder()
                 .traits(SourceTraits.COUNTS_COPIES)
-                .resync(rank -> CompletableFuture.completedFuture(
-                        new ReplayReply.Contents(List.of(stored(null, 1, 2)), 0, 0)))
+                .resync(rank ->
+                        CompletableFuture.completedFuture(new ReplayReply.Contents(List.of(stored(null, 1, 2)), 0, 0)))
                 .build());
         f.feed.offer(batch(0, stored(9L, 3)));
         assertThat(f.index.blocks(RANK)).isEqualTo(2);
@@ -546,6 +546,23 @@ class IndexFeedTest {
         f.feed.offer(batch(2, stored(2L, 3)));
         assertThat(f.score(1, 2, 3)).as("the store proves that 2 is held").isEqualTo(3);
         assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void resync_byTheWholeHistory_countsCopies() {
+        EventBatch first = batch(0, stored(null, 1));
+        EventBatch second = batch(1, stored(1L, 2), stored(1L, 2));
+        f.listen(FeedSource.builder()
+                .traits(SourceTraits.COUNTS_COPIES)
+                .resync(ResyncSource.replayFromStart(
+                        (rank, from) -> CompletableFuture.completedFuture(
+                                new ReplayReply.Batches(List.of(first, second), ReplayReply.End.MARKED)),
+                        0))
+                .build());
+        f.feed.offer(batch(0, stored(9L, 3)));
+        assertThat(f.cursor()).isEqualTo(1);
+        f.feed.offer(batch(2, KvEvent.Removed.device(2)));
+        assertThat(f.score(1, 2)).as("one copy is left").isEqualTo(2);
     }
 
     @Test
