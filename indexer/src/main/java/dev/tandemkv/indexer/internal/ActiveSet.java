@@ -9,6 +9,8 @@ import java.util.Arrays;
 final class ActiveSet {
 
     private static final int FEW = 3;
+    /** From this many ranks on, writing all 64 scores of a word is cheaper than one by one. */
+    private static final int MANY = 10;
 
     private long[] bits = new long[2];
     private int words;
@@ -71,13 +73,12 @@ final class ActiveSet {
     private void narrowDense(HolderSets holders, long set, ScoreScratch out, int depth, int place) {
         long[] records = holders.records;
         int base = holders.bits(set);
-        int stored = Math.min(words, holders.stride - 1);
-        for (int w = 0; w < stored; w++) {
-            long gone = bits[w] & ~records[base + w];
+        for (int w = 0; w < words; w++) {
+            long gone = bits[w] & ~(w < holders.stride - 1 ? records[base + w] : 0);
             if (gone != 0) {
-                bits[w] ^= gone;
                 count -= Long.bitCount(gone);
                 scoreAll(w, gone, out, depth, place);
+                bits[w] ^= gone;
             }
         }
     }
@@ -86,12 +87,11 @@ final class ActiveSet {
         int kept = 0;
         for (int i = 0; i < HolderSets.inlineCount(set); i++) {
             int rank = HolderSets.inlineRank(set, i);
-            long bit = 1L << rank;
-            if ((bits[rank >> 6] & bit) != 0) {
-                bits[rank >> 6] ^= bit;
+            if ((bits[rank >> 6] >>> rank & 1) != 0) {
                 few[kept++] = rank;
             }
         }
+        // Those that stay are scored again later.
         for (int w = 0; w < words; w++) {
             scoreAll(w, bits[w], out, depth, place);
         }
@@ -101,24 +101,19 @@ final class ActiveSet {
 
     /** Those that are left score the depth reached. */
     void finish(ScoreScratch out, int depth, int place) {
-        if (!dense) {
-            for (int i = 0; i < count; i++) {
-                out.score(few[i], depth, place);
-            }
-            count = 0;
-            return;
+        for (int i = 0; !dense && i < count; i++) {
+            out.score(few[i], depth, place);
         }
-        if (count > 0) {
-            for (int w = 0; w < words; w++) {
-                scoreAll(w, bits[w], out, depth, place);
-            }
+        for (int w = 0; dense && w < words; w++) {
+            scoreAll(w, bits[w], out, depth, place);
         }
         count = 0;
     }
 
-    private static void scoreAll(int word, long members, ScoreScratch out, int depth, int place) {
+    /** Scores some of the active members of a word. While all of its ranks are active the whole word may be written: the others follow later. */
+    private void scoreAll(int word, long members, ScoreScratch out, int depth, int place) {
         int first = word << 6;
-        if (members == -1L) {
+        if (bits[word] == out.touched[word] && Long.bitCount(members) > MANY) {
             Arrays.fill(out.blocks, first, first + 64, depth);
             if (out.needsPlaces()) {
                 Arrays.fill(out.last, first, first + 64, place);

@@ -22,11 +22,13 @@ final class ExtTable {
     private static final int MAX_DEPTH = 18;
     private static final int BATCH = 32;
 
-    // Behind a segment's entries: how many are not empty, how many are live, how many directory bits it answers for.
+    // Before a segment's entries, where the bounds check has fetched the line already: how many are not empty, how many
+    // are live, how many
+    // directory bits it answers for.
     private static final int USED = 0;
     private static final int LIVE = 1;
     private static final int DEPTH = 2;
-    private static final int TRAILER = 3;
+    private static final int HEAD = 3;
 
     private final ByteCount bytes;
     private final Slab slab;
@@ -39,6 +41,8 @@ final class ExtTable {
     private long repeats;
 
     private final long[] hashes = new long[BATCH];
+    private int[] gathered = {};
+    private long[] gatheredHashes = {};
     private long touched;
 
     /** Slots found by the last {@link #insert} that carry the same external hash as an inserted one. */
@@ -65,8 +69,8 @@ final class ExtTable {
     }
 
     private int[] newSegment(int size, int segmentDepth) {
-        int[] segment = new int[size + TRAILER];
-        segment[size + DEPTH] = segmentDepth;
+        int[] segment = new int[size + HEAD];
+        segment[DEPTH] = segmentDepth;
         bytes.add(ByteCount.ints(segment.length));
         return segment;
     }
@@ -80,8 +84,13 @@ final class ExtTable {
         return directory[(int) (h >>> 1 >>> (63 - depth))];
     }
 
+    /** Index of the entry where a search begins. */
     private static int home(long h, int[] segment) {
-        return (int) (h >>> 26) & segment.length - TRAILER - 1;
+        return ((int) (h >>> 26) & (segment.length - HEAD - 1)) + HEAD;
+    }
+
+    private static int after(int index, int mask) {
+        return ((index - HEAD + 1) & mask) + HEAD;
     }
 
     private static int tag(long h) {
@@ -92,54 +101,59 @@ final class ExtTable {
         return repeats;
     }
 
-    /** Enters consecutive slots, whose external hashes lie in the slab already. What was met of the same hash is in {@link #twin}. */
+    /** Enters consecutive slots of one chunk, whose external hashes lie in the slab already. What was met of the same hash is in {@link #twin}. */
     void insert(int slot, int count) {
         twinCount = 0;
+        long[] exts = slab.exts[slot >>> Slab.CHUNK_BITS];
+        int offset = slot & Slab.MASK;
         for (int done = 0; done < count; done += BATCH) {
             int n = Math.min(BATCH, count - done);
-            int firstSlot = slot + done;
-            long sum = 0;
-            // Loads only, without a branch on them: the misses overlap.
+            hashBatch(exts, offset + done, n);
             for (int i = 0; i < n; i++) {
-                long h = hash(slab.ext(firstSlot + i));
-                hashes[i] = h;
-                int[] segment = segment(h);
-                sum += segment[home(h, segment)];
-            }
-            touched += sum;
-            for (int i = 0; i < n; i++) {
-                insert(hashes[i], firstSlot + i);
+                insert(hashes[i], slot + done + i);
             }
         }
     }
 
+    /** Hashes, and loads where each search will begin, without a branch on it: so the cache misses overlap. */
+    private void hashBatch(long[] exts, int from, int n) {
+        long sum = 0;
+        for (int i = 0; i < n; i++) {
+            long h = hash(exts[from + i]);
+            hashes[i] = h;
+            int[] segment = segment(h);
+            sum += segment[home(h, segment)];
+        }
+        touched += sum;
+    }
+
     private void insert(long h, int slot) {
         int[] segment = segment(h);
-        int size = segment.length - TRAILER;
-        if (segment[size + USED] * 10L >= size * 8L) {
+        int mask = segment.length - HEAD - 1;
+        if (segment[USED] * 10L > mask * 8L) {
             segment = makeRoom(h);
-            size = segment.length - TRAILER;
+            mask = segment.length - HEAD - 1;
         }
-        long ext = slab.ext(slot);
         int tag = tag(h);
         int target = -1;
         boolean twin = false;
         int i = home(h, segment);
         for (int entry = segment[i]; entry != 0; entry = segment[i]) {
-            if (entry == TOMBSTONE) {
-                target = target < 0 ? i : target;
-            } else if ((entry & ~SLOT_MASK) == tag && slab.ext(entry & SLOT_MASK) == ext) {
+            if ((entry & ~SLOT_MASK) == tag && entry != TOMBSTONE && slab.ext(entry & SLOT_MASK) == slab.ext(slot)) {
                 twin = true;
                 addTwin(entry & SLOT_MASK);
             }
-            i = i + 1 & size - 1;
+            if (entry == TOMBSTONE && target < 0) {
+                target = i;
+            }
+            i = after(i, mask);
         }
         if (target < 0) {
             target = i;
-            segment[size + USED]++;
+            segment[USED]++;
         }
         segment[target] = tag | slot;
-        segment[size + LIVE]++;
+        segment[LIVE]++;
         if (twin) {
             repeats++;
         }
@@ -167,9 +181,9 @@ final class ExtTable {
     int find(long ext, Tree tree, RankState rank, int from, int to) {
         long h = hash(ext);
         int[] segment = segment(h);
-        int mask = segment.length - TRAILER - 1;
+        int mask = segment.length - HEAD - 1;
         int tag = tag(h);
-        for (int i = home(h, segment); segment[i] != 0; i = i + 1 & mask) {
+        for (int i = home(h, segment); segment[i] != 0; i = after(i, mask)) {
             int entry = segment[i];
             int slot = entry & SLOT_MASK;
             if ((entry & ~SLOT_MASK) == tag
@@ -186,9 +200,9 @@ final class ExtTable {
     int next(long ext, int position) {
         long h = hash(ext);
         int[] segment = segment(h);
-        int mask = segment.length - TRAILER - 1;
+        int mask = segment.length - HEAD - 1;
         int tag = tag(h);
-        for (int i = position < 0 ? home(h, segment) : position + 1 & mask; segment[i] != 0; i = i + 1 & mask) {
+        for (int i = position < 0 ? home(h, segment) : after(position, mask); segment[i] != 0; i = after(i, mask)) {
             int entry = segment[i];
             if ((entry & ~SLOT_MASK) == tag && entry != TOMBSTONE && slab.ext(entry & SLOT_MASK) == ext) {
                 return i;
@@ -201,52 +215,45 @@ final class ExtTable {
         return segment(hash(ext))[position] & SLOT_MASK;
     }
 
-    /** Takes the entries of consecutive slots out; their external hashes must still be in the slab. */
+    /** Takes the entries of consecutive slots of one chunk out; their external hashes must still be in the slab. */
     void remove(int slot, int count) {
+        long[] exts = slab.exts[slot >>> Slab.CHUNK_BITS];
+        int offset = slot & Slab.MASK;
         for (int done = 0; done < count; done += BATCH) {
             int n = Math.min(BATCH, count - done);
-            int firstSlot = slot + done;
-            long sum = 0;
+            hashBatch(exts, offset + done, n);
             for (int i = 0; i < n; i++) {
-                long h = hash(slab.ext(firstSlot + i));
-                hashes[i] = h;
-                int[] segment = segment(h);
-                sum += segment[home(h, segment)];
-            }
-            touched += sum;
-            for (int i = 0; i < n; i++) {
-                remove(hashes[i], firstSlot + i);
+                remove(hashes[i], slot + done + i);
             }
         }
     }
 
     private void remove(long h, int slot) {
         int[] segment = segment(h);
-        int size = segment.length - TRAILER;
-        int mask = size - 1;
+        int mask = segment.length - HEAD - 1;
         int wanted = tag(h) | slot;
         int i = home(h, segment);
         while (segment[i] != wanted) {
             Check.that(segment[i] != 0, "external hash listed", slot);
-            i = i + 1 & mask;
+            i = after(i, mask);
         }
-        if (segment[i + 1 & mask] == 0) {
+        if (segment[after(i, mask)] == 0) {
             // Nothing probes past here: empty, and so are the tombstones that only led here.
             int emptied = 0;
             do {
                 segment[i] = 0;
                 emptied++;
-                i = i - 1 & mask;
+                i = ((i - HEAD - 1) & mask) + HEAD;
             } while (segment[i] == TOMBSTONE);
-            segment[size + USED] -= emptied;
+            segment[USED] -= emptied;
         } else {
             segment[i] = TOMBSTONE;
         }
-        segment[size + LIVE]--;
+        segment[LIVE]--;
         if (repeats > 0 && next(slab.ext(slot), -1) >= 0) {
             repeats--;
         }
-        if (segment[size + LIVE] < SEGMENT >> 4 && segments > 1) {
+        if (segment[LIVE] < SEGMENT >> 4 && segments > 1) {
             join(h);
         }
     }
@@ -255,74 +262,87 @@ final class ExtTable {
     private int[] makeRoom(long h) {
         while (true) {
             int[] segment = segment(h);
-            int size = segment.length - TRAILER;
-            if (segment[size + LIVE] * 10L < size * 6L) {
+            int size = segment.length - HEAD;
+            if (segment[LIVE] * 10L < size * 6L) {
                 return replace(h, segment, size);
             }
-            if (segment[size + DEPTH] >= MAX_DEPTH) {
+            if (segment[DEPTH] >= MAX_DEPTH) {
                 return replace(h, segment, size * 2);
             }
             split(h, segment);
             segment = segment(h);
-            size = segment.length - TRAILER;
-            if (segment[size + USED] * 10L < size * 8L) {
+            if (segment[USED] * 10L < (segment.length - HEAD) * 8L) {
                 return segment;
             }
         }
     }
 
     private int[] replace(long h, int[] segment, int newSize) {
-        int size = segment.length - TRAILER;
-        int[] fresh = newSegment(newSize, segment[size + DEPTH]);
-        for (int i = 0; i < size; i++) {
-            if ((segment[i] & SLOT_MASK) != 0) {
-                place(fresh, hash(slab.ext(segment[i] & SLOT_MASK)), segment[i]);
-            }
-        }
+        int[] fresh = newSegment(newSize, segment[DEPTH]);
+        copyInto(fresh, segment);
         point(h, fresh);
         bytes.add(-ByteCount.ints(segment.length));
         return fresh;
     }
 
+    private void copyInto(int[] target, int[] segment) {
+        int n = gather(segment);
+        for (int i = 0; i < n; i++) {
+            place(target, gatheredHashes[i], gathered[i]);
+        }
+    }
+
+    /** Collects a segment's entries and their hashes; loads only, so that the misses on the slab overlap. */
+    private int gather(int[] segment) {
+        int live = segment[LIVE];
+        if (gathered.length < live) {
+            bytes.add(12L * (live - gathered.length));
+            gathered = new int[live];
+            gatheredHashes = new long[live];
+        }
+        int n = 0;
+        for (int i = HEAD; i < segment.length; i++) {
+            int entry = segment[i];
+            if ((entry & SLOT_MASK) != 0) {
+                gathered[n++] = entry;
+            }
+        }
+        for (int i = 0; i < n; i++) {
+            gatheredHashes[i] = hash(slab.ext(gathered[i] & SLOT_MASK));
+        }
+        return n;
+    }
+
     private static void place(int[] segment, long h, int entry) {
-        int size = segment.length - TRAILER;
+        int mask = segment.length - HEAD - 1;
         int i = home(h, segment);
         while (segment[i] != 0) {
-            i = i + 1 & size - 1;
+            i = after(i, mask);
         }
         segment[i] = entry;
-        segment[size + USED]++;
-        segment[size + LIVE]++;
+        segment[USED]++;
+        segment[LIVE]++;
     }
 
     /** Makes all directory entries that the segment answers for point to it. */
     private void point(long h, int[] segment) {
-        int own = segment[segment.length - TRAILER + DEPTH];
+        int own = segment[DEPTH];
         int span = 1 << (depth - own);
         int from = (int) (h >>> 1 >>> (63 - depth)) & -span;
         Arrays.fill(directory, from, from + span, segment);
     }
 
     private void split(long h, int[] segment) {
-        int size = segment.length - TRAILER;
-        int own = segment[size + DEPTH];
+        int own = segment[DEPTH];
         if (own == depth) {
-            int[][] bigger = new int[directory.length * 2][];
-            for (int i = 0; i < bigger.length; i++) {
-                bigger[i] = directory[i >> 1];
-            }
-            bytes.add(ByteCount.references(bigger.length) - ByteCount.references(directory.length));
-            directory = bigger;
-            depth++;
+            doubleDirectory();
         }
-        int[] low = newSegment(size, own + 1);
-        int[] high = newSegment(size, own + 1);
-        for (int i = 0; i < size; i++) {
-            int slot = segment[i] & SLOT_MASK;
-            if (slot != 0) {
-                long other = hash(slab.ext(slot));
-                place(((other >>> (63 - own)) & 1) == 0 ? low : high, other, segment[i]);
-            }
+        int[] low = newSegment(segment.length - HEAD, own + 1);
+        int[] high = newSegment(segment.length - HEAD, own + 1);
+        int n = gather(segment);
+        for (int i = 0; i < n; i++) {
+            long other = gatheredHashes[i];
+            place(((other >>> (63 - own)) & 1) == 0 ? low : high, other, gathered[i]);
         }
         long bit = 1L << (63 - own);
         point(h & ~bit, low);
@@ -331,16 +351,25 @@ final class ExtTable {
         bytes.add(-ByteCount.ints(segment.length));
     }
 
+    private void doubleDirectory() {
+        int[][] bigger = new int[directory.length * 2][];
+        for (int i = 0; i < bigger.length; i++) {
+            bigger[i] = directory[i >> 1];
+        }
+        bytes.add(ByteCount.references(bigger.length) - ByteCount.references(directory.length));
+        directory = bigger;
+        depth++;
+    }
+
     /** Puts a nearly empty segment and its buddy together, so that the table follows what it holds. */
     private void join(long h) {
         int[] segment = segment(h);
-        int own = segment[segment.length - TRAILER + DEPTH];
+        int own = segment[DEPTH];
         if (own == 0) {
             return;
         }
         int[] buddy = segment(h ^ (1L << (64 - own)));
-        int buddySize = buddy.length - TRAILER;
-        if (buddy[buddySize + DEPTH] != own || buddy[buddySize + LIVE] > SEGMENT >> 2) {
+        if (buddy[DEPTH] != own || buddy[LIVE] > SEGMENT >> 2) {
             return;
         }
         int[] joined = newSegment(SEGMENT, own - 1);
@@ -351,15 +380,6 @@ final class ExtTable {
         bytes.add(-ByteCount.ints(segment.length) - ByteCount.ints(buddy.length));
         if (depth > 0 && segments <= directory.length >> 2) {
             halveDirectory();
-        }
-    }
-
-    private void copyInto(int[] target, int[] segment) {
-        for (int i = 0; i < segment.length - TRAILER; i++) {
-            int slot = segment[i] & SLOT_MASK;
-            if (slot != 0) {
-                place(target, hash(slab.ext(slot)), segment[i]);
-            }
         }
     }
 
@@ -381,7 +401,7 @@ final class ExtTable {
     /** Most bytes that {@code count} more entries can add. */
     long growthFor(int count) {
         long splits = Math.min(count, segments) + count / (SEGMENT / 4) + 1L;
-        return splits * ByteCount.ints(SEGMENT + TRAILER) + 4L * directory.length;
+        return splits * ByteCount.ints(SEGMENT + HEAD) + 4L * directory.length;
     }
 
     /** Every live slot has one entry, found where its hash sends a search. */
@@ -389,13 +409,12 @@ final class ExtTable {
         long live = 0;
         for (int i = 0; i < directory.length; i++) {
             int[] segment = directory[i];
-            int size = segment.length - TRAILER;
             if (i > 0 && directory[i - 1] == segment) {
                 continue;
             }
             int count = 0;
             int used = 0;
-            for (int j = 0; j < size; j++) {
+            for (int j = HEAD; j < segment.length; j++) {
                 used += segment[j] == 0 ? 0 : 1;
                 int slot = segment[j] & SLOT_MASK;
                 if (slot != 0) {
@@ -403,7 +422,7 @@ final class ExtTable {
                     Check.that(segment(hash(slab.ext(slot))) == segment, "external hash in its segment", slot);
                 }
             }
-            Check.that(count == segment[size + LIVE] && used == segment[size + USED], "segment counts", i);
+            Check.that(count == segment[LIVE] && used == segment[USED], "segment counts", i);
             live += count;
         }
         Check.that(live == blocks, "one external hash per block", live);

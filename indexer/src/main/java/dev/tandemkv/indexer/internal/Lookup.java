@@ -116,24 +116,10 @@ final class Lookup {
             if (matched < most || depth == length) {
                 break;
             }
-            long links = meta[(run << 2) + 2];
-            int next = (int) links;
-            if (next != 0) {
-                int first = (int) (meta[next << 2] >>> 32);
-                if (slab[first >>> Slab.CHUNK_BITS][first & Slab.MASK] != locals[depth]) {
-                    next = 0;
-                }
+            run = nextRun(meta, slab, run, place, locals[depth]);
+            if (run == 0) {
+                break;
             }
-            if (next == 0) {
-                if ((int) meta[(run << 2) + 3] == 0) {
-                    break;
-                }
-                next = tree.children.find(place, locals[depth], meta);
-                if (next == 0) {
-                    break;
-                }
-            }
-            run = next;
             long holders = meta[(run << 2) + 1];
             for (long gone = active & ~holders; gone != 0; gone &= gone - 1) {
                 int slot = Long.numberOfTrailingZeros(gone);
@@ -151,6 +137,18 @@ final class Lookup {
                 out.last[slot] = place;
             }
         }
+    }
+
+    /** The child of a wholly matched run that goes on with a local hash, or 0. */
+    private int nextRun(long[] meta, long[][] slab, int run, int place, long local) {
+        int continuation = (int) meta[(run << 2) + 2];
+        if (continuation != 0) {
+            int first = (int) (meta[continuation << 2] >>> 32);
+            if (slab[first >>> Slab.CHUNK_BITS][first & Slab.MASK] == local) {
+                return continuation;
+            }
+        }
+        return (int) meta[(run << 2) + 3] == 0 ? 0 : tree.children.find(place, local, meta);
     }
 
     private void walkWide(long[] locals, int length, ScoreScratch out) {
@@ -182,23 +180,10 @@ final class Lookup {
             if (matched < most || depth == length) {
                 break;
             }
-            int next = (int) meta[(run << 2) + 2];
-            if (next != 0) {
-                int first = (int) (meta[next << 2] >>> 32);
-                if (slab[first >>> Slab.CHUNK_BITS][first & Slab.MASK] != locals[depth]) {
-                    next = 0;
-                }
+            run = nextRun(meta, slab, run, place, locals[depth]);
+            if (run == 0) {
+                break;
             }
-            if (next == 0) {
-                if ((int) meta[(run << 2) + 3] == 0) {
-                    break;
-                }
-                next = tree.children.find(place, locals[depth], meta);
-                if (next == 0) {
-                    break;
-                }
-            }
-            run = next;
             active.narrow(tree.holders, meta[(run << 2) + 1], out, depth, place);
         }
         active.finish(out, depth, place);
@@ -261,23 +246,10 @@ final class Lookup {
             if (matched < most || depth == length) {
                 break;
             }
-            int next = (int) meta[(run << 2) + 2];
-            if (next != 0) {
-                int first = (int) (meta[next << 2] >>> 32);
-                if (slab[first >>> Slab.CHUNK_BITS][first & Slab.MASK] != locals[depth]) {
-                    next = 0;
-                }
+            run = nextRun(meta, slab, run, start + matched - 1, locals[depth]);
+            if (run == 0) {
+                break;
             }
-            if (next == 0) {
-                if ((int) meta[(run << 2) + 3] == 0) {
-                    break;
-                }
-                next = tree.children.find(start + matched - 1, locals[depth], meta);
-                if (next == 0) {
-                    break;
-                }
-            }
-            run = next;
             any = out.narrow(tree.holders, meta[(run << 2) + 1], depth);
         }
         out.finish(depth);
