@@ -11,7 +11,8 @@ module dev.tandemkv.selection {
     requires org.slf4j;
 
     exports dev.tandemkv.selection;
-    exports dev.tandemkv.selection.policy;
     exports dev.tandemkv.selection.config;
+    exports dev.tandemkv.selection.explain;
     exports dev.tandemkv.selection.host;
+    exports dev.tandemkv.selection.policy;
 }

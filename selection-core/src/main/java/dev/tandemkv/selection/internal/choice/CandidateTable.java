@@ -256,6 +256,20 @@ public final class CandidateTable {
         return shared[row];
     }
 
+    /** Blocks of the prompt that a row holds in any of its tiers. */
+    public int overlapBlocks(int row) {
+        return device[row] + host[row] + disk[row];
+    }
+
+    /** The most blocks of the prompt that any row holds. */
+    public int bestOverlapBlocks() {
+        int best = 0;
+        for (int row = 0; anyTier && row < size; row++) {
+            best = Math.max(best, overlapBlocks(row));
+        }
+        return best;
+    }
+
     double taintWeight(int row) {
         return taintWeight[row];
     }

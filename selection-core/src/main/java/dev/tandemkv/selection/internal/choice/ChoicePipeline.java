@@ -3,6 +3,7 @@ package dev.tandemkv.selection.internal.choice;
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.selection.PolicyFaultException;
 import dev.tandemkv.selection.PolicyFaultException.Fault;
+import dev.tandemkv.selection.explain.Explanation.Contribution;
 import dev.tandemkv.selection.policy.Candidates;
 import dev.tandemkv.selection.policy.CostTerms;
 import dev.tandemkv.selection.policy.PolicyComponent;
@@ -206,27 +207,19 @@ public final class ChoicePipeline {
         return row;
     }
 
-    /** The terms of a row's cost, one for each scorer in order; after {@link #score}, with the table as it was then. */
-    public List<ScorerTerms> explain(PolicyContext context, int row) {
-        List<ScorerTerms> terms = new ArrayList<>(scorers.size());
+    /** What each scorer made of a row, in order; after {@link #score}, with the table as it was then. */
+    public List<Contribution> explain(PolicyContext context, int row) {
+        List<Contribution> contributions = new ArrayList<>(scorers.size());
         for (Scoring scoring : scorers) {
             try {
-                CostTerms explained = scoring.scorer.explain(context, scoring.view, row, scoring.costs[row]);
-                terms.add(new ScorerTerms(scoring.scorer.name(), explained));
+                CostTerms terms = scoring.scorer.explain(context, scoring.view, row, scoring.costs[row]);
+                contributions.add(new Contribution(scoring.scorer.name(), terms));
             } catch (RuntimeException e) {
                 throw threw(scoring.scorer, row, e);
             }
         }
-        return terms;
+        return contributions;
     }
-
-    /**
-     * What one scorer made its cost of.
-     *
-     * @param scorer its name
-     * @param terms the terms
-     */
-    public record ScorerTerms(String scorer, CostTerms terms) {}
 
     private static PolicyFaultException threw(PolicyComponent component, int row, RuntimeException cause) {
         return new PolicyFaultException(Fault.THREW, component.name(), row, cause);

@@ -133,6 +133,10 @@ final class Decision {
         return new PolicyContext(request.build(), blockSize, tracks);
     }
 
+    ChoicePipeline pipeline() {
+        return pipeline;
+    }
+
     ChoicePipeline fill() {
         CandidateTable table = pipeline.table();
         PolicyContext context = context();
