@@ -84,6 +84,14 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         return parts.requests().lease(request);
     }
 
+    /**
+     * Books without a decision: what an earlier selection under the same id decided, or a prompt on a rank that the caller names. The
+     * booking is owned by its id and lives by its lease.
+     */
+    public CompletionStage<Reserved> createReservation(ReservationRequest request) {
+        return parts.requests().createReservation(request);
+    }
+
     /** {@link #select} that never waits. */
     public Attempted<Selection> trySelect(SelectRequest request) {
         return parts.requests().trySelect(request);

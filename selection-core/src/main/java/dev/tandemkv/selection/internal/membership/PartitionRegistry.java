@@ -91,7 +91,7 @@ public final class PartitionRegistry {
             owned.ingress().open(key, blockSize, index);
         }
         return new Partition(
-                key, blockSize, eagle, core, new CacheView(index, traits), sessions(key), keyed.apply(key));
+                key, blockSize, eagle, core, new CacheView(key, core, index, traits), sessions(key), keyed.apply(key));
     }
 
     private @Nullable SessionAffinity sessions(PartitionKey key) {

@@ -10,8 +10,10 @@ import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.Overlap;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.WorkerLoad;
+import dev.tandemkv.selection.host.RemoteIndex;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.Ownership;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +64,7 @@ public final class Attempt {
     // ---- what the caches hold
     private @Nullable OverlapScores scores;
     private LadderRung rung = LadderRung.LOAD_ONLY;
+    private Map<WorkerRank, RemoteIndex.Match> remote = Map.of();
     private int[] sharedHits = {};
 
     // ---- the decision
@@ -202,6 +205,15 @@ public final class Attempt {
     /** What the knowledge of caches rests on. */
     public LadderRung rung() {
         return rung;
+    }
+
+    /** What another process knows. */
+    void remote(Map<WorkerRank, RemoteIndex.Match> byRank) {
+        remote = byRank;
+    }
+
+    Map<WorkerRank, RemoteIndex.Match> remote() {
+        return remote;
     }
 
     /** Positions of the prompt's blocks that the shared cache holds, ascending. */

@@ -1,28 +1,70 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
+import dev.tandemkv.indexer.approximate.PredictedOverlay;
+import dev.tandemkv.indexer.hash.BlockHashes;
 import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.selection.IndexOfflineException;
+import dev.tandemkv.selection.SelectRequest.Recording;
+import dev.tandemkv.selection.config.IndexConfig;
+import dev.tandemkv.selection.config.IndexConfig.ApproximateCachePolicy;
+import dev.tandemkv.selection.config.IndexConfig.OnFailure;
+import dev.tandemkv.selection.host.KvIndexSource;
+import dev.tandemkv.selection.host.RemoteIndex;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * What is known of the caches of one partition's ranks. Thread-safe: lookups run on the callers' threads and never wait.
+ * What is known of the caches of one partition's ranks, and how well. Thread-safe: lookups run on the callers' threads and never wait.
+ *
+ * <p>Up to three sources: the index that events fill, or another process that is asked instead; and what earlier bookings imply, either
+ * beside them for a short time or alone. Which of them a lookup rested on is its {@link LadderRung}; one that failed drops the lookup to
+ * the next, visibly, unless the configuration says to fail.
  *
  * <p>Answers are written into scratch from a pool, so that a lookup allocates nothing once the pool is warm.
  */
 public final class CacheView {
 
+    private static final Logger LOG = LoggerFactory.getLogger(CacheView.class);
     private static final int POOLED = 64;
 
+    private final PartitionKey key;
+    private final CoreContext core;
     private final PrefixIndex index;
     private final SourceTraits traits;
+    private final @Nullable RemoteIndex remote;
+    private final @Nullable PredictedOverlay assumed;
+    private final LadderRung best;
     private final MpmcAtomicArrayQueue<OverlapScores> pool = new MpmcAtomicArrayQueue<>(POOLED);
 
-    public CacheView(PrefixIndex index, SourceTraits traits) {
+    public CacheView(PartitionKey key, CoreContext core, PrefixIndex index, SourceTraits traits) {
+        this.key = key;
+        this.core = core;
         this.index = index;
         this.traits = traits;
+        IndexConfig config = core.config().index();
+        remote = core.host().index() instanceof KvIndexSource.Remote source ? source.client() : null;
+        Duration assumedFor = config.useKvEvents() || remote != null ? config.predictedTtl() : config.approximateTtl();
+        assumed = assumedFor == null
+                ? null
+                : PredictedOverlay.builder(index, core.ticker(), core.scheduler())
+                        .ttl(assumedFor)
+                        .build();
+        best = config.useKvEvents() || remote != null ? LadderRung.EXACT_INDEX : LadderRung.APPROXIMATE;
     }
 
     /** The index that events go into. */
@@ -30,19 +72,80 @@ public final class CacheView {
         return index;
     }
 
-    /** Asks what each rank holds of the attempt's prompt. */
-    public void lookUp(Attempt attempt) {
+    // ---- asking
+
+    /**
+     * Asks what each rank holds of the attempt's prompt.
+     *
+     * @return {@code null} if the answer is there, else a stage that completes, never with an error, when it is
+     * @throws IndexOfflineException if the index fails and the configuration says to fail then
+     */
+    public @Nullable CompletionStage<?> lookUp(Attempt attempt) {
+        if (attempt.prompt().blockHashes().length == 0) {
+            attempt.lookedUp(null, best);
+            return null;
+        }
+        lookUpHere(attempt);
+        return remote == null ? null : lookUpThere(attempt, remote);
+    }
+
+    /** The part of {@link #lookUp} that never waits. */
+    void lookUpHere(Attempt attempt) {
         long[] hashes = attempt.prompt().blockHashes();
         if (hashes.length == 0) {
-            attempt.lookedUp(null, LadderRung.EXACT_INDEX);
             return;
         }
-        OverlapScores scores = attempt.scores() == null ? pool.poll() : attempt.scores();
-        if (scores == null) {
-            scores = OverlapScores.create();
+        OverlapScores scores = attempt.scores() == null ? scratch() : attempt.scores();
+        LadderRung rung = best;
+        try {
+            index.findTiered(hashes, hashes.length, scores);
+        } catch (RuntimeException e) {
+            scores = scratch();
+            rung = dropped(attempt, e);
         }
-        index.findTiered(hashes, hashes.length, scores);
-        attempt.lookedUp(scores, LadderRung.EXACT_INDEX);
+        if (assumed != null) {
+            OverlapScores side = scratch();
+            boolean merged = assumed.merge(hashes, hashes.length, scores, side);
+            pool.offer(side);
+            rung = merged ? rung : rung.worse(best == LadderRung.APPROXIMATE ? LadderRung.LOAD_ONLY : best);
+        }
+        attempt.lookedUp(scores, rung);
+    }
+
+    private CompletionStage<?> lookUpThere(Attempt attempt, RemoteIndex client) {
+        CompletionStage<List<RemoteIndex.Match>> asked;
+        try {
+            asked = client.lookup(key, attempt.prompt().blockHashes());
+        } catch (RuntimeException e) {
+            asked = CompletableFuture.failedStage(e);
+        }
+        return asked.handle((matches, failure) -> {
+            if (failure != null) {
+                attempt.lookedUp(attempt.scores(), dropped(attempt, failure));
+            } else {
+                Map<WorkerRank, RemoteIndex.Match> byRank = new HashMap<>();
+                matches.forEach(match -> byRank.put(match.rank(), match));
+                attempt.remote(byRank);
+            }
+            return attempt;
+        });
+    }
+
+    /** A source failed: one rung lower, or the end of the selection. */
+    private LadderRung dropped(Attempt attempt, Throwable cause) {
+        if (core.config().index().onFailure() == OnFailure.FAIL) {
+            attempt.fail(new IndexOfflineException(key, cause));
+            return LadderRung.LOAD_ONLY;
+        }
+        LOG.warn("lookup in {} failed, the selection goes on without it", key, cause);
+        core.counters().degraded.increment();
+        core.observer().onDegraded(key);
+        return assumed == null ? LadderRung.LOAD_ONLY : LadderRung.APPROXIMATE;
+    }
+
+    private OverlapScores scratch() {
+        OverlapScores pooled = pool.poll();
+        return pooled == null ? OverlapScores.create() : pooled;
     }
 
     /** Gives an attempt's scratch back; the attempt must not read it any more. */
@@ -54,8 +157,23 @@ public final class CacheView {
         }
     }
 
-    /** Learns from a booking where its prompt will be cached; only where assumptions count. */
-    public void record(Attempt attempt) {}
+    // ---- learning
+
+    /** Learns from a booking where its prompt will be cached; only where assumptions count, and only where the request says so. */
+    public void record(Attempt attempt) {
+        if (attempt.request().recording() == Recording.RECORDED) {
+            record(attempt.worker(), attempt.prompt().blockHashes());
+        }
+    }
+
+    /** Assumes that a rank will hold a prompt. */
+    public void record(WorkerRank worker, long[] blockHashes) {
+        if (assumed != null && blockHashes.length > 0) {
+            assumed.record(worker, BlockHashes.of(blockHashes));
+        }
+    }
+
+    // ---- ranks
 
     /** The rank's slot as of now, or -1 if it has none. */
     int slotOf(WorkerRank rank) {
@@ -63,9 +181,15 @@ public final class CacheView {
     }
 
     /** The rank's slot in the answers, or -1 if the index has no place for it. */
-    int slotFor(WorkerRank rank) {
-        int slot = index.slotOf(rank);
-        return slot >= 0 ? slot : index.register(rank, traits);
+    int slotFor(WorkerRank rank, WorkerSpec spec) {
+        int known = index.slotOf(rank);
+        int slot = known >= 0 ? known : index.register(rank, traits);
+        if (assumed != null && core.config().index().approximateCachePolicy() == ApproximateCachePolicy.LRU) {
+            Long blocks = spec.kvBlocksPerRank();
+            assumed.setCapacity(
+                    rank, spec.incarnation(), blocks == null ? OptionalLong.empty() : OptionalLong.of(blocks));
+        }
+        return slot;
     }
 
     /** Changes whenever a slot may stand for another rank. */
@@ -76,10 +200,23 @@ public final class CacheView {
     /** Drops what a rank held. */
     public void forget(WorkerRank rank) {
         index.removeRank(rank);
+        if (assumed != null) {
+            assumed.removeRank(rank);
+        }
     }
 
     /** Drops what every rank of a worker held, also ranks known from events alone. */
     public void forget(long workerId) {
         index.removeWorker(workerId);
+        if (assumed != null) {
+            assumed.removeWorker(workerId);
+        }
+    }
+
+    void close() {
+        if (assumed != null) {
+            assumed.close();
+        }
+        index.close();
     }
 }

@@ -1,12 +1,9 @@
 package dev.tandemkv.selection.internal.partition;
 
-import dev.tandemkv.indexer.OverlapScores;
-import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import java.util.Arrays;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Fills the candidate table of one attempt: load, cache and taints of every eligible row, read in one pass at one instant. Confined to the
@@ -16,6 +13,7 @@ final class CandidateReader {
 
     private final Roster roster;
     private final LoadView loads;
+    private final Holdings holdings;
     private final BookingLedger ledger;
     private final CandidateTable table;
     private final int blockSize;
@@ -24,13 +22,14 @@ final class CandidateReader {
 
     CandidateReader(
             Roster roster,
-            LoadView loads,
+            LoadView loads, Holdings holdings,
             BookingLedger ledger,
             CandidateTable table,
             int blockSize,
             boolean tracksBlocks) {
         this.roster = roster;
         this.loads = loads;
+        this.holdings = holdings;
         this.ledger = ledger;
         this.table = table;
         this.blockSize = blockSize;
@@ -55,7 +54,7 @@ final class CandidateReader {
                     (int) Math.min(added, Integer.MAX_VALUE),
                     loads.requests());
         }
-        readCache(attempt.scores(), attempt.sharedHits());
+        readCache(attempt);
         readTaints(attempt.request().constraints().preferredTaints());
         if (attempt.request().pinnedWorker() != null || attempt.required() != null) {
             table.setDirected();
@@ -76,20 +75,15 @@ final class CandidateReader {
         return hashes.length > 0 && row < ledger.rows() ? depths[row] : 0;
     }
 
-    private void readCache(@Nullable OverlapScores scores, int[] sharedHits) {
-        if (scores == null) {
-            return;
+    private void readCache(Attempt attempt) {
+        holdings.of(attempt);
+        if (holdings.known()) {
+            for (int i = 0; i < table.size(); i++) {
+                int row = table.ledgerRow(i);
+                table.setTiers(i, holdings.device(row), holdings.host(row), holdings.disk(row));
+            }
         }
-        for (int i = 0; i < table.size(); i++) {
-            // A rank without a slot reads as one that holds nothing.
-            int slot = roster.slot(table.ledgerRow(i));
-            int device = scores.blocks(slot);
-            table.setTiers(
-                    i,
-                    device,
-                    scores.blocks(slot, Tier.HOST_PINNED),
-                    scores.blocks(slot, Tier.DISK) + scores.blocks(slot, Tier.EXTERNAL));
-        }
+        int[] sharedHits = attempt.sharedHits();
         if (sharedHits.length > 0) {
             for (int i = 0; i < table.size(); i++) {
                 table.setShared(i, from(sharedHits, table.deviceBlocks(i)));

@@ -5,8 +5,6 @@ import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
-import dev.tandemkv.indexer.OverlapScores;
-import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.selection.ExclusionReason;
 import dev.tandemkv.selection.NoEligibleWorkerException;
 import dev.tandemkv.selection.Overlap;
@@ -46,6 +44,7 @@ final class Decider {
     private final Roster roster;
     private final Eligibility eligibility;
     private final LoadView loads;
+    private final Holdings holdings;
     private final CandidateTable table;
     private final CandidateReader reader;
     private final ChoicePipeline pipeline;
@@ -58,13 +57,12 @@ final class Decider {
         roster = partition.roster();
         eligibility = new Eligibility(partition.key(), roster, core.host());
         loads = new LoadView(roster, partition.ledger(), core.host().reportedLoad());
+        holdings = new Holdings(roster);
         table = new CandidateTable(
                 config.scoring().hostCacheHitWeight(), config.scoring().diskCacheHitWeight());
         pipeline = new ChoicePipeline(policy, table);
         scores = !policy.scorers().isEmpty();
-        reader = new CandidateReader(
-                roster,
-                loads,
+        reader = new CandidateReader(roster, loads, holdings,
                 partition.ledger(),
                 table,
                 partition.blockSize(),
@@ -166,7 +164,7 @@ final class Decider {
     /** The most that any eligible rank holds; 0 where the answer says nothing about the choice. */
     private double bestOverlap(Attempt attempt) {
         double best = 0;
-        if (attempt.request().pinnedWorker() == null && attempt.scores() != null) {
+        if (attempt.request().pinnedWorker() == null && holdings.known()) {
             for (int row = 0; row < table.size(); row++) {
                 best = Math.max(best, table.weightedOverlapBlocks(row));
             }
@@ -212,7 +210,7 @@ final class Decider {
         // Half away from zero; the figure is never negative here, so this is what rounding means.
         long effective = Math.round(isl - cached);
         long potential = table.potentialDecodeBlocks(chosen);
-        attempt.figures(cached, effective, potential, overlapOf(row, attempt.scores()));
+        attempt.figures(cached, effective, potential, overlapOf(row));
         attempt.busy(decodeBusy(row, potential));
         if (attempt.purpose() == Attempt.Purpose.ADVISORY) {
             attempt.load(loadOf(row, now));
@@ -238,17 +236,17 @@ final class Decider {
     }
 
     /** Cumulative tokens, each the most that any rank of the worker holds. */
-    private Overlap overlapOf(int row, @Nullable OverlapScores scores) {
-        if (scores == null) {
+    private Overlap overlapOf(int row) {
+        if (!holdings.known()) {
             return Overlap.NONE;
         }
         if (roster.spec(row).rankCount() == 1) {
-            return overlapOf(scores, roster.slot(row), roster.rank(row).rank());
+            return overlapOfRank(row);
         }
         Overlap most = Overlap.NONE;
         Map<Integer, Long> byRank = new HashMap<>();
         for (int each : roster.rowsOf(roster.rank(row).workerId())) {
-            Overlap own = overlapOf(scores, roster.slot(each), roster.rank(each).rank());
+            Overlap own = overlapOfRank(each);
             byRank.putAll(own.deviceByRank());
             most = new Overlap(
                     Math.max(most.longestMatched(), own.longestMatched()),
@@ -262,15 +260,15 @@ final class Decider {
                 : new Overlap(most.longestMatched(), most.gpu(), most.cpu(), most.disk(), byRank);
     }
 
-    private Overlap overlapOf(OverlapScores scores, int slot, int rank) {
+    private Overlap overlapOfRank(int row) {
         long block = partition.blockSize();
-        long gpu = block * scores.blocks(slot);
-        long cpu = gpu + block * scores.blocks(slot, Tier.HOST_PINNED);
-        long disk = cpu + block * (scores.blocks(slot, Tier.DISK) + scores.blocks(slot, Tier.EXTERNAL));
+        long gpu = block * holdings.device(row);
+        long cpu = gpu + block * holdings.host(row);
+        long disk = cpu + block * holdings.disk(row);
         if (disk == 0) {
             return Overlap.NONE;
         }
-        return new Overlap(disk, gpu, cpu, disk, gpu == 0 ? Map.of() : Map.of(rank, gpu));
+        return new Overlap(disk, gpu, cpu, disk, gpu == 0 ? Map.of() : Map.of(roster.rankNumber(row), gpu));
     }
 
     private void book(Attempt attempt, int chosen, long now) {

@@ -2,6 +2,7 @@ package dev.tandemkv.selection.internal.partition;
 
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.affinity.SessionAffinity;
+import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
@@ -13,6 +14,7 @@ import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.config.QueueProfile;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
+import dev.tandemkv.selection.internal.ledger.BookingTerms;
 import dev.tandemkv.selection.internal.ledger.LeaseTimes;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.Ownership;
@@ -180,7 +182,7 @@ public final class Partition {
             if (row >= 0) {
                 roster.describe(row, spec);
             } else {
-                row = roster.add(rank, spec, cache.slotFor(rank));
+                row = roster.add(rank, spec, cache.slotFor(rank, spec));
                 if (draining) {
                     roster.drain(row);
                 }
@@ -240,7 +242,7 @@ public final class Partition {
         OverlapScores scores = attempt.scores();
         long epoch = cache.slotsEpoch();
         if (scores != null && scores.slotsEpoch() != epoch) {
-            cache.lookUp(attempt);
+            cache.lookUpHere(attempt);
         }
         resolveSlots(epoch);
     }
@@ -273,6 +275,21 @@ public final class Partition {
     /** Takes an attempt out of the queue; false if it does not wait there. */
     public boolean withdraw(Attempt attempt) {
         return false;
+    }
+
+    /**
+     * Books on a rank without choosing.
+     *
+     * @throws NotFoundException if it takes no new bookings
+     */
+    public LedgerEntry bookOn(WorkerRank rank, BookingTerms terms, long[] trackingHashes) {
+        int row = roster.rowOf(rank);
+        if (row < 0 || roster.draining(row)) {
+            throw new NotFoundException("worker", rank.toString());
+        }
+        LedgerEntry entry = ledger.add(row, terms, trackingHashes, core.ticker().read());
+        armExpiry();
+        return entry;
     }
 
     /** Releases a booking; false if it was over. */
@@ -369,6 +386,7 @@ public final class Partition {
     /** Stops the clockwork; what is booked stays booked. */
     public void close() {
         expiry.close();
+        cache.close();
         if (sessions != null) {
             sessions.close();
         }

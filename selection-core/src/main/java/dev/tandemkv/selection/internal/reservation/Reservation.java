@@ -94,6 +94,18 @@ public final class Reservation {
         return true;
     }
 
+    /** Gives the claim up; false if it is none any more, and then its row is somebody else's to forget. */
+    public synchronized boolean abandon() {
+        if (stage == Stage.LIVE || stage == Stage.LEASED) {
+            return false;
+        }
+        if (stage == Stage.CLAIMED) {
+            stage = Stage.WITHDRAWN;
+        }
+        withdrawal = null;
+        return true;
+    }
+
     /**
      * Makes the claim a live booking, which from now on owns the session lease.
      *

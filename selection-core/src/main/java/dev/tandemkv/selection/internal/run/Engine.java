@@ -124,6 +124,13 @@ public final class Engine {
         return lifecycle;
     }
 
+    /** Gives up a claim of which nothing will come, if it is still one; its id is free at once. */
+    void abandon(@Nullable Reservation claim) {
+        if (claim != null && claim.abandon()) {
+            reservations.forget(claim);
+        }
+    }
+
     /** A booking ended without its owner: forget its row, give its session back, tell its owner. */
     public void ended(LedgerEntry entry, EndReason reason) {
         Reservation row = reservations.find(entry.id());

@@ -8,6 +8,8 @@ import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.ChargeOutcome;
 import dev.tandemkv.selection.FreeOutcome;
+import dev.tandemkv.selection.ReservationRequest;
+import dev.tandemkv.selection.Reserved;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SelectRequest.Mode;
 import dev.tandemkv.selection.Selection;
@@ -45,6 +47,17 @@ public final class Requests {
 
     public CompletionStage<Booking> lease(SelectRequest request) {
         return new SelectRun<>(engine, request, Purpose.BOOK, Delivery.LEASE).start();
+    }
+
+    public CompletionStage<Reserved> createReservation(ReservationRequest request) {
+        try {
+            engine.requireOpen();
+            return request.worker() == null
+                    ? ReserveRun.replay(engine, request)
+                    : ReserveRun.explicit(engine, request);
+        } catch (SelectionException e) {
+            return CompletableFuture.failedStage(e);
+        }
     }
 
     public Attempted<Selection> trySelect(SelectRequest request) {

@@ -18,6 +18,7 @@ import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.PreparedPrompt;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +46,8 @@ final class SelectRun<T> {
     // ---- confined to the thread that runs the request at the time
     private Patience patience = Patience.AS_ASKED;
     private @Nullable Partition partition;
-    private @Nullable Reservation claim;
-    private @Nullable AffinityHold hold;
+    private volatile @Nullable Reservation claim;
+    private volatile @Nullable AffinityHold hold;
     private @Nullable Attempt attempt;
 
     /** Set once the partition step has seen the attempt, for whoever stops it. */
@@ -129,9 +130,20 @@ final class SelectRun<T> {
         if (claim != null) {
             made.book(claim.selectionId(), claim.attemptId(), delivery.ownership());
         }
-        in.cache().lookUp(made);
         waiting = made;
-        enter(in, made);
+        CompletionStage<?> lookup = in.cache().lookUp(made);
+        if (lookup == null) {
+            enter(in, made);
+            return;
+        }
+        engine.waits(this);
+        lookup.whenComplete((answer, failure) -> {
+            if (failure == null) {
+                enter(in, made);
+            } else {
+                fail(failure);
+            }
+        });
     }
 
     private void enter(Partition in, Attempt made) {
@@ -162,7 +174,7 @@ final class SelectRun<T> {
     }
 
     private boolean admit(Partition in, Attempt made) {
-        return stage.isDone() || in.admit(made);
+        return stage.isDone() || made.failure() != null || in.admit(made);
     }
 
     /** The step is over: take the outcome from the attempt. Called once, outside the step. */
@@ -230,7 +242,6 @@ final class SelectRun<T> {
         Stage reached = row.install(entry, lease, delivery.stage());
         switch (reached) {
             case LIVE, LEASED -> {
-                claim = null;
                 engine.admitted(in, entry);
                 deliver(in, made, row, delivery.of(engine, row, selection));
             }
@@ -272,6 +283,7 @@ final class SelectRun<T> {
     void stop(SelectionException why) {
         stage.fail(why);
         stopped.cancel();
+        engine.abandon(claim);
         Attempt inQueue = waiting;
         Partition in = partition;
         if (inQueue != null && in != null) {
@@ -284,11 +296,7 @@ final class SelectRun<T> {
     }
 
     private void fail(Throwable cause) {
-        Reservation row = claim;
-        if (row != null) {
-            claim = null;
-            engine.reservations().forget(row);
-        }
+        engine.abandon(claim);
         closeHold();
         engine.over(this);
         SelectionException typed = cause instanceof SelectionException known
@@ -300,9 +308,9 @@ final class SelectRun<T> {
     }
 
     private void closeHold() {
-        if (hold != null) {
-            hold.close();
-            hold = null;
+        AffinityHold held = hold;
+        if (held != null) {
+            held.close();
         }
     }
 }

@@ -1,9 +1,13 @@
 package dev.tandemkv.selection.internal.run;
 
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.selection.Prompt;
+import dev.tandemkv.selection.ReservationRequest;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.internal.partition.Attempt;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.PreparedPrompt;
 import dev.tandemkv.selection.internal.reservation.CapturedSelection;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +36,42 @@ final class Selections {
                 booked ? attempt.prompt().trackingHashes() : NOT_BOOKED,
                 attempt.trackPrefill(),
                 attempt.waitedNanos());
+    }
+
+    /** What an explicit reservation books. */
+    static CapturedSelection explicit(Engine engine, Partition in, ReservationRequest request) {
+        WorkerRank worker = request.worker();
+        Prompt prompt = request.prompt();
+        if (worker == null || prompt == null) {
+            throw new IllegalArgumentException("an explicit reservation names a worker and a prompt");
+        }
+        PreparedPrompt prepared = in.hashing().prepare(prompt, request.override());
+        // Hashes alone do not tell an approximate index what will be cached.
+        long[] learned = prompt instanceof Prompt.Tokens ? prepared.blockHashes() : NOT_BOOKED;
+        Long effective = request.effectivePrefillTokens();
+        return new CapturedSelection(
+                in.key(),
+                request.selectionId(),
+                worker,
+                learned,
+                prepared.trackingHashes(),
+                prepared.islTokens(),
+                effective == null ? 0 : effective,
+                tracks(engine, request),
+                request.expectedOutputTokens(),
+                prompt.loraName(),
+                null);
+    }
+
+    private static boolean tracks(Engine engine, ReservationRequest request) {
+        if (request.trackPrefillTokens() != null) {
+            return request.trackPrefillTokens();
+        }
+        if (request.effectivePrefillTokens() != null) {
+            return true;
+        }
+        Boolean override = request.override().trackPrefillTokens();
+        return override == null ? engine.core().config().tracking().prefillTokens() : override;
     }
 
     /** Keeps the inputs of a plain selection under the caller's id. */
