@@ -5,7 +5,7 @@ module dev.tandemkv.selection {
     requires transitive dev.tandemkv.catalog;
     requires transitive dev.tandemkv.indexer;
     requires static transitive org.jspecify;
-    requires com.fasterxml.jackson.databind;
+    requires transitive com.fasterxml.jackson.databind;
     requires com.github.benmanes.caffeine;
     requires org.jctools.core;
     requires org.slf4j;
