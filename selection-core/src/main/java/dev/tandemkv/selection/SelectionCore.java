@@ -223,6 +223,11 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         parts.partitions().ensure(partition, blockSize, eagle);
     }
 
+    /** Says that the overload or the availability provider would answer otherwise now, so that waiting requests are looked at. */
+    public void hostSignalsChanged() {
+        parts.partitions().all().forEach(partition -> partition.mailbox().submit(partition::drain));
+    }
+
     // ---- cache events
 
     /**

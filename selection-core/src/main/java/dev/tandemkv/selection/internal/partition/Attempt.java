@@ -13,6 +13,7 @@ import dev.tandemkv.selection.WorkerLoad;
 import dev.tandemkv.selection.host.RemoteIndex;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.Ownership;
+import dev.tandemkv.selection.internal.queue.Waiter;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,11 @@ public final class Attempt {
     private LadderRung rung = LadderRung.LOAD_ONLY;
     private Map<WorkerRank, RemoteIndex.Match> remote = Map.of();
     private int[] sharedHits = {};
+
+    // ---- in the queue
+    private boolean mayWait = true;
+    private @Nullable Waiter<Attempt> waiter;
+    private Runnable whenDecided = () -> {};
 
     // ---- the decision
     private @Nullable SelectionException failure;
@@ -225,7 +231,41 @@ public final class Attempt {
         return sharedHits;
     }
 
+    // ---- in the queue
+
+    /** Whether it may wait; a caller's own refusal to queue comes on top. */
+    boolean mayWait() {
+        return mayWait;
+    }
+
+    public void mustNotWait() {
+        mayWait = false;
+    }
+
+    /** Its place in the queue, or {@code null}. */
+    @Nullable Waiter<Attempt> waiter() {
+        return waiter;
+    }
+
+    void waiter(@Nullable Waiter<Attempt> place) {
+        waiter = place;
+    }
+
+    /** What to run, outside the step, once an attempt that waited is decided. */
+    public void whenDecided(Runnable then) {
+        whenDecided = then;
+    }
+
+    Runnable whenDecided() {
+        return whenDecided;
+    }
+
     // ---- decided
+
+    /** Takes a failure back: the reason may pass. */
+    void unfail() {
+        failure = null;
+    }
 
     void fail(SelectionException cause) {
         failure = cause;

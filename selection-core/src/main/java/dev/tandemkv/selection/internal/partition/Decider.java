@@ -77,39 +77,90 @@ final class Decider {
         return loads;
     }
 
-    /** Chooses, and books where the attempt says so; whatever goes wrong is the attempt's failure. */
-    void decide(Attempt attempt, long now) {
+    /** How an attempt stands before anything is chosen. */
+    enum Standing {
+        /** It cannot be served; the attempt has the failure. */
+        FAILED,
+        /** The worker it is bound to is overloaded, and it may go to no other one. */
+        TARGET_OVERLOADED,
+        /** Somebody may serve it; {@link #eligibility} says who. */
+        READY
+    }
+
+    /** Finds who may serve the attempt, without choosing. */
+    Standing look(Attempt attempt) {
         try {
             refuseTargetBesidePin(attempt);
             partition.refreshIfStale(attempt);
             if (!narrow(attempt)) {
-                return;
+                return Standing.TARGET_OVERLOADED;
             }
             eligibility.collect(attempt);
-            if (eligibility.count() == 0) {
-                attempt.fail(eligibility.nothingFound(attempt));
-                return;
+            if (eligibility.count() > 0) {
+                return Standing.READY;
             }
-            reader.fill(attempt, eligibility, now);
-            PolicyContext context = context(attempt);
-            int eligible = table.size();
-            double best = bestOverlap(attempt);
-            if (pipeline.narrow(context, Rejections.IGNORED) == 0) {
-                attempt.fail(
-                        new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
-                return;
-            }
-            pipeline.score(context);
-            int chosen = pipeline.pick(context, partition.random());
-            attempt.blocksLost(best == 0 ? 0 : Math.max(0, best - table.weightedOverlapBlocks(chosen)));
-            describe(attempt, chosen, now);
-            if (attempt.purpose() == Attempt.Purpose.BOOK) {
-                book(attempt, chosen, now);
-            }
-        } catch (SelectionException e) {
-            attempt.fail(e);
+            attempt.fail(eligibility.nothingFound(attempt));
         } catch (RuntimeException e) {
-            attempt.fail(new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, e));
+            attempt.fail(typed(e));
+        }
+        return Standing.FAILED;
+    }
+
+    /** Cached tokens of the rank that holds most, among those that the last look found. */
+    long bestCachedTokens(Attempt attempt) {
+        holdings.of(attempt);
+        double best = 0;
+        if (holdings.known()) {
+            for (int i = 0; i < eligibility.count(); i++) {
+                int row = eligibility.rows()[i];
+                best = Math.max(
+                        best,
+                        holdings.device(row)
+                                + config.scoring().hostCacheHitWeight() * holdings.host(row)
+                                + config.scoring().diskCacheHitWeight() * holdings.disk(row));
+            }
+        }
+        long isl = attempt.prompt().islTokens();
+        return Math.round(Math.min((double) isl, best * partition.blockSize()));
+    }
+
+    /** Chooses, and books where the attempt says so; whatever goes wrong is the attempt's failure. */
+    void decide(Attempt attempt, long now) {
+        Standing standing = look(attempt);
+        if (standing == Standing.TARGET_OVERLOADED && attempt.target() != null) {
+            attempt.fail(OverloadedException.session(attempt.target()));
+        }
+        if (standing == Standing.READY) {
+            try {
+                choose(attempt, now);
+            } catch (RuntimeException e) {
+                attempt.fail(typed(e));
+            }
+        }
+    }
+
+    private static SelectionException typed(RuntimeException e) {
+        return e instanceof SelectionException known
+                ? known
+                : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, e);
+    }
+
+    private void choose(Attempt attempt, long now) {
+        reader.fill(attempt, eligibility, now);
+        PolicyContext context = context(attempt);
+        int eligible = table.size();
+        double best = bestOverlap(attempt);
+        if (pipeline.narrow(context, Rejections.IGNORED) == 0) {
+            attempt.fail(
+                    new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
+            return;
+        }
+        pipeline.score(context);
+        int chosen = pipeline.pick(context, partition.random());
+        attempt.blocksLost(best == 0 ? 0 : Math.max(0, best - table.weightedOverlapBlocks(chosen)));
+        describe(attempt, chosen, now);
+        if (attempt.purpose() == Attempt.Purpose.BOOK) {
+            book(attempt, chosen, now);
         }
     }
 
@@ -143,7 +194,6 @@ final class Decider {
             attempt.required(target);
         } else if (reason == ExclusionReason.OVERLOADED) {
             if (config.sessions().overloaded() == Overloaded.WAIT) {
-                attempt.fail(OverloadedException.session(target));
                 return false;
             }
             attempt.spilled(true);

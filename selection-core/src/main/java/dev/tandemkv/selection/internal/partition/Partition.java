@@ -10,6 +10,7 @@ import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.hash.TrackingHasher;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.PartitionLoads;
+import dev.tandemkv.selection.QueueRejectedException.Pending;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.config.QueueProfile;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
@@ -48,6 +49,7 @@ public final class Partition {
     private final @Nullable SessionAffinity sessions;
     private final QueueProfile profile;
     private final Alarm expiry;
+    private final Alarm queueClock;
     private volatile Membership membership = Membership.EMPTY;
 
     // ---- inside the step
@@ -55,6 +57,7 @@ public final class Partition {
     private final BookingLedger ledger;
     private final RandomGenerator random;
     private final Decider decider;
+    private final @Nullable WaitingRoom waiting;
     private final Map<Long, List<Runnable>> drains = new HashMap<>();
     private long slotsEpoch;
 
@@ -82,6 +85,8 @@ public final class Partition {
                         core.config().lifetimes().replicaOrphanTimeout().toNanos()),
                 random);
         decider = new Decider(this, core.policies().componentsFor(key));
+        queueClock = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::ring));
+        waiting = profile.queues() ? new WaitingRoom(this, decider, profile, queueClock) : null;
         expiry = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::expire));
     }
 
@@ -164,6 +169,7 @@ public final class Partition {
             roster.reorder();
             publish();
             tellDrained();
+            drain();
             return left;
         });
     }
@@ -249,7 +255,8 @@ public final class Partition {
 
     /** The rows' loads together with what waits. */
     PartitionLoads pending(List<RankLoad> loads) {
-        return new PartitionLoads(key, loads, 0, 0, 0);
+        Pending queued = waiting == null ? new Pending(0, 0, 0) : waiting.queue().pending();
+        return new PartitionLoads(key, loads, queued.requests(), queued.islTokens(), queued.cachedTokens());
     }
 
     /** Makes the rows' slots those of an epoch of the index. */
@@ -268,13 +275,17 @@ public final class Partition {
      * @return whether it is decided; else it waits
      */
     public boolean admit(Attempt attempt) {
-        decider.decide(attempt, core.ticker().read());
+        long now = core.ticker().read();
+        if (waiting != null && attempt.purpose() != Attempt.Purpose.ADVISORY) {
+            return waiting.admit(attempt, now);
+        }
+        decider.decide(attempt, now);
         return true;
     }
 
     /** Takes an attempt out of the queue; false if it does not wait there. */
     public boolean withdraw(Attempt attempt) {
-        return false;
+        return waiting != null && waiting.withdraw(attempt);
     }
 
     /**
@@ -346,6 +357,14 @@ public final class Partition {
     /** Looks at what a release, of whatever cause, makes possible. */
     void released() {
         tellDrained();
+        drain();
+    }
+
+    /** Looks at who waits: something has changed that may let them go. */
+    public void drain() {
+        if (waiting != null) {
+            waiting.drain(core.ticker().read());
+        }
     }
 
     /** Runs the action once a worker has no booking left. */
@@ -363,6 +382,12 @@ public final class Partition {
                 }
                 return idle;
             });
+        }
+    }
+
+    private void ring() {
+        if (waiting != null) {
+            waiting.ring();
         }
     }
 
@@ -386,6 +411,7 @@ public final class Partition {
     /** Stops the clockwork; what is booked stays booked. */
     public void close() {
         expiry.close();
+        queueClock.close();
         cache.close();
         if (sessions != null) {
             sessions.close();

@@ -130,6 +130,10 @@ final class SelectRun<T> {
         if (claim != null) {
             made.book(claim.selectionId(), claim.attemptId(), delivery.ownership());
         }
+        if (patience == Patience.NONE) {
+            made.mustNotWait();
+        }
+        made.whenDecided(this::decided);
         waiting = made;
         CompletionStage<?> lookup = in.cache().lookUp(made);
         if (lookup == null) {
