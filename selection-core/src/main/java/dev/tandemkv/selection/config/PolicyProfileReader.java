@@ -75,7 +75,9 @@ final class PolicyProfileReader {
         }
         JsonNode family = node.get("default_policy_family");
         String fallback = family == null
-                ? classes.isEmpty() ? QueueProfile.DEFAULT_CLASS : classes.get(0).name()
+                ? classes.isEmpty()
+                        ? QueueProfile.DEFAULT_CLASS
+                        : classes.get(0).name()
                 : text(path + "default_policy_family", family);
         return new QueueProfile(buckets, fallback, classes);
     }

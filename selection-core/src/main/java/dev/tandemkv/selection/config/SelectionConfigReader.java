@@ -102,8 +102,10 @@ public final class SelectionConfigReader {
         } catch (JsonProcessingException e) {
             String where = e.getLocation() == null
                     ? "?"
-                    : "line " + e.getLocation().getLineNr() + ", column " + e.getLocation().getColumnNr();
-            throw new BadRequestException(what, "malformed at " + where, "one JSON document: " + e.getOriginalMessage());
+                    : "line " + e.getLocation().getLineNr() + ", column "
+                            + e.getLocation().getColumnNr();
+            throw new BadRequestException(
+                    what, "malformed at " + where, "one JSON document: " + e.getOriginalMessage());
         }
     }
 

@@ -66,7 +66,8 @@ record Setting<T>(
                 apply);
     }
 
-    static Setting<Integer> small(String name, BiConsumer<SelectionConfigBuilder, Integer> apply, String... environment) {
+    static Setting<Integer> small(
+            String name, BiConsumer<SelectionConfigBuilder, Integer> apply, String... environment) {
         return new Setting<>(
                 name,
                 List.of(environment),
@@ -79,7 +80,8 @@ record Setting<T>(
                 apply);
     }
 
-    static Setting<Boolean> flag(String name, BiConsumer<SelectionConfigBuilder, Boolean> apply, String... environment) {
+    static Setting<Boolean> flag(
+            String name, BiConsumer<SelectionConfigBuilder, Boolean> apply, String... environment) {
         return new Setting<>(
                 name,
                 List.of(environment),

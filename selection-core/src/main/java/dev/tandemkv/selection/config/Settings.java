@@ -41,11 +41,7 @@ final class Settings {
             number("disk_cache_hit_weight", SelectionConfigBuilder::diskCacheHitWeight),
             number("router_temperature", SelectionConfigBuilder::routerTemperature, "DYN_ROUTER_TEMPERATURE"),
             number("shared_cache_multiplier", SelectionConfigBuilder::sharedCacheMultiplier),
-            flag(
-                    "use_kv_events",
-                    SelectionConfigBuilder::useKvEvents,
-                    "DYN_ROUTER_USE_KV_EVENTS",
-                    "DYN_USE_KV_EVENTS"),
+            flag("use_kv_events", SelectionConfigBuilder::useKvEvents, "DYN_ROUTER_USE_KV_EVENTS", "DYN_USE_KV_EVENTS"),
             flag("router_replica_sync", SelectionConfigBuilder::replicaSync),
             flag(
                     "router_track_active_blocks",
@@ -78,10 +74,7 @@ final class Settings {
                     "DYN_ROUTER_QUEUE_POLICY"),
             small("router_event_threads", SelectionConfigBuilder::eventThreads),
             flag("skip_initial_worker_wait", SelectionConfigBuilder::skipInitialWorkerWait),
-            small(
-                    "min_initial_workers",
-                    SelectionConfigBuilder::minInitialWorkers,
-                    "DYN_ROUTER_MIN_INITIAL_WORKERS"),
+            small("min_initial_workers", SelectionConfigBuilder::minInitialWorkers, "DYN_ROUTER_MIN_INITIAL_WORKERS"),
             flag("use_remote_indexer", SelectionConfigBuilder::useRemoteIndexer),
             flag("serve_indexer", SelectionConfigBuilder::serveIndexer),
             word("shared_cache_type", SelectionConfigBuilder::sharedCacheType),

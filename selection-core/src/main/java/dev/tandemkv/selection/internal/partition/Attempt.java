@@ -243,7 +243,8 @@ public final class Attempt {
     }
 
     /** Its place in the queue, or {@code null}. */
-    @Nullable Waiter<Attempt> waiter() {
+    @Nullable
+    Waiter<Attempt> waiter() {
         return waiter;
     }
 

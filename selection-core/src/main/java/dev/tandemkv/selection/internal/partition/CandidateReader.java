@@ -22,7 +22,8 @@ final class CandidateReader {
 
     CandidateReader(
             Roster roster,
-            LoadView loads, Holdings holdings,
+            LoadView loads,
+            Holdings holdings,
             BookingLedger ledger,
             CandidateTable table,
             int blockSize,

@@ -62,7 +62,10 @@ final class Decider {
                 config.scoring().hostCacheHitWeight(), config.scoring().diskCacheHitWeight());
         pipeline = new ChoicePipeline(policy, table);
         scores = !policy.scorers().isEmpty();
-        reader = new CandidateReader(roster, loads, holdings,
+        reader = new CandidateReader(
+                roster,
+                loads,
+                holdings,
                 partition.ledger(),
                 table,
                 partition.blockSize(),
@@ -151,8 +154,7 @@ final class Decider {
         int eligible = table.size();
         double best = bestOverlap(attempt);
         if (pipeline.narrow(context, Rejections.IGNORED) == 0) {
-            attempt.fail(
-                    new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
+            attempt.fail(new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
             return;
         }
         pipeline.score(context);

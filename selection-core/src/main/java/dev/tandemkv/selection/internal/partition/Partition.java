@@ -255,7 +255,8 @@ public final class Partition {
 
     /** The rows' loads together with what waits. */
     PartitionLoads pending(List<RankLoad> loads) {
-        Pending queued = waiting == null ? new Pending(0, 0, 0) : waiting.queue().pending();
+        Pending queued =
+                waiting == null ? new Pending(0, 0, 0) : waiting.queue().pending();
         return new PartitionLoads(key, loads, queued.requests(), queued.islTokens(), queued.cachedTokens());
     }
 

@@ -41,7 +41,8 @@ final class WaitingRoom {
         this.clockwork = clockwork;
         core = partition.core();
         config = core.config().queue();
-        queue = new AdmissionQueue<>(profile, config.maxOvertakes(), core.ticker().read());
+        queue = new AdmissionQueue<>(
+                profile, config.maxOvertakes(), core.ticker().read());
     }
 
     AdmissionQueue<Attempt> queue() {
@@ -61,7 +62,8 @@ final class WaitingRoom {
             return true;
         }
         long cached = standing == Decider.Standing.TARGET_OVERLOADED ? 0 : decider.bestCachedTokens(attempt);
-        QueueClass queueClass = queue.classOf(attempt.request(), attempt.prompt().islTokens() - cached);
+        QueueClass queueClass =
+                queue.classOf(attempt.request(), attempt.prompt().islTokens() - cached);
         boolean waits = standing == Decider.Standing.TARGET_OVERLOADED
                 || (queueClass.queues() && (queue.hasBacklog(queueClass) || isBusy(queueClass, now)));
         if (!waits) {

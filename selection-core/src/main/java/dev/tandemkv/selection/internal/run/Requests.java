@@ -53,9 +53,7 @@ public final class Requests {
     public CompletionStage<Reserved> createReservation(ReservationRequest request) {
         try {
             engine.requireOpen();
-            return request.worker() == null
-                    ? ReserveRun.replay(engine, request)
-                    : ReserveRun.explicit(engine, request);
+            return request.worker() == null ? ReserveRun.replay(engine, request) : ReserveRun.explicit(engine, request);
         } catch (SelectionException e) {
             return CompletableFuture.failedStage(e);
         }

@@ -110,7 +110,9 @@ final class ReserveRun {
             }
             partition.mailbox().submit(() -> {
                 if (partition.free(entry)) {
-                    partition.mailbox().afterwards(() -> engine.core().ended(partition.key(), id, EndReason.ROLLED_BACK));
+                    partition
+                            .mailbox()
+                            .afterwards(() -> engine.core().ended(partition.key(), id, EndReason.ROLLED_BACK));
                 }
             });
             fail(e, null);
@@ -148,7 +150,8 @@ final class ReserveRun {
         if (hold != null) {
             hold.close();
         }
-        boolean moved = cause instanceof SelectionException known && known.kind() == SelectionException.Kind.BAD_REQUEST;
+        boolean moved =
+                cause instanceof SelectionException known && known.kind() == SelectionException.Kind.BAD_REQUEST;
         if (moved && replayed != null) {
             // The session has moved to another worker, so the decision will not become true again.
             engine.pending().remove(replayed);
