@@ -120,8 +120,14 @@ final class ActiveSet {
             }
             return;
         }
+        int[] scores = out.blocks;
         for (long rest = members; rest != 0; rest &= rest - 1) {
-            out.score(first + Long.numberOfTrailingZeros(rest), depth, place);
+            scores[first + Long.numberOfTrailingZeros(rest)] = depth;
+        }
+        if (out.needsPlaces()) {
+            for (long rest = members; rest != 0; rest &= rest - 1) {
+                out.last[first + Long.numberOfTrailingZeros(rest)] = place;
+            }
         }
     }
 }

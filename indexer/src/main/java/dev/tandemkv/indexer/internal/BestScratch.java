@@ -58,22 +58,35 @@ public final class BestScratch {
 
     /** Keeps the ranks that are in a set; false if none is left. */
     boolean narrow(HolderSets holders, long set, int depth) {
-        int room = k;
-        long left = 0;
-        if (holders.wide && set >= 0) {
+        if (!holders.wide) {
+            push(0, active[0] & ~set, depth, k);
+            active[0] &= set;
+            return active[0] != 0;
+        }
+        if (set >= 0) {
             return narrowToInline(set, depth);
         }
-        int base = holders.wide ? holders.bits(set) : 0;
+        long[] records = holders.records;
+        int base = holders.bits(set);
+        int left = enough(records, base);
+        // Whoever drops out while k others go on is not among the best.
+        int room = left >= k ? 0 : k;
+        for (int w = 0; room > 0 && w < words; w++) {
+            room = push(w, active[w] & ~records[base + w], depth, room);
+        }
         for (int w = 0; w < words; w++) {
-            long kept = active[w] & (holders.wide ? holders.records[base + w] : set);
-            long gone = active[w] ^ kept;
-            if (gone != 0 && room > 0) {
-                room = push(w, gone, depth, room);
-            }
-            active[w] = kept;
-            left |= kept;
+            active[w] &= records[base + w];
         }
         return left != 0;
+    }
+
+    /** How many active ranks a record keeps, counted up to {@code k}. */
+    private int enough(long[] records, int base) {
+        int count = 0;
+        for (int w = 0; w < words && count < k; w++) {
+            count += Long.bitCount(active[w] & records[base + w]);
+        }
+        return count;
     }
 
     private boolean narrowToInline(long set, int depth) {

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * several places; {@link #repeats} counts the entries beyond the first of each.
  *
  * <p>Entries lie in segments of 2,048 under an extendible directory (top hash bits): a full segment is split alone, so no event pays for more
- * than that. Linear probing within the segment, load at most 0.8 including tombstones; a segment with many tombstones is rebuilt in place. Only where
+ * than that. Linear probing within the segment, load at most 0.72 including tombstones; a segment with many tombstones is rebuilt in place. Only where
  * one hash fills a segment by itself is the segment enlarged instead.
  *
  * <p>The multipliers are random, since the hashes are chosen by strangers.
@@ -28,7 +28,7 @@ final class ExtTable {
     private static final int USED = 0;
     private static final int LIVE = 1;
     private static final int DEPTH = 2;
-    private static final int HEAD = 3;
+    private static final int HEAD = 4;
 
     private final ByteCount bytes;
     private final Slab slab;
@@ -89,8 +89,15 @@ final class ExtTable {
         return ((int) (h >>> 26) & (segment.length - HEAD - 1)) + HEAD;
     }
 
-    private static int after(int index, int mask) {
-        return ((index - HEAD + 1) & mask) + HEAD;
+    private static int after(int index, int[] segment) {
+        int next = index + 1;
+        return next == segment.length ? HEAD : next;
+    }
+
+    /** Most entries, tombstones included, before a segment is split or rebuilt: 0.72 of its size. */
+    private static int limit(int[] segment) {
+        int size = segment.length - HEAD;
+        return size - (size >>> 2) - (size >>> 5);
     }
 
     private static int tag(long h) {
@@ -129,10 +136,8 @@ final class ExtTable {
 
     private void insert(long h, int slot) {
         int[] segment = segment(h);
-        int mask = segment.length - HEAD - 1;
-        if (segment[USED] * 10L > mask * 8L) {
+        if (segment[USED] >= limit(segment)) {
             segment = makeRoom(h);
-            mask = segment.length - HEAD - 1;
         }
         int tag = tag(h);
         int target = -1;
@@ -146,7 +151,7 @@ final class ExtTable {
             if (entry == TOMBSTONE && target < 0) {
                 target = i;
             }
-            i = after(i, mask);
+            i = after(i, segment);
         }
         if (target < 0) {
             target = i;
@@ -181,9 +186,8 @@ final class ExtTable {
     int find(long ext, Tree tree, RankState rank, int from, int to) {
         long h = hash(ext);
         int[] segment = segment(h);
-        int mask = segment.length - HEAD - 1;
         int tag = tag(h);
-        for (int i = home(h, segment); segment[i] != 0; i = after(i, mask)) {
+        for (int i = home(h, segment); segment[i] != 0; i = after(i, segment)) {
             int entry = segment[i];
             int slot = entry & SLOT_MASK;
             if ((entry & ~SLOT_MASK) == tag
@@ -200,9 +204,10 @@ final class ExtTable {
     int next(long ext, int position) {
         long h = hash(ext);
         int[] segment = segment(h);
-        int mask = segment.length - HEAD - 1;
         int tag = tag(h);
-        for (int i = position < 0 ? home(h, segment) : after(position, mask); segment[i] != 0; i = after(i, mask)) {
+        for (int i = position < 0 ? home(h, segment) : after(position, segment);
+                segment[i] != 0;
+                i = after(i, segment)) {
             int entry = segment[i];
             if ((entry & ~SLOT_MASK) == tag && entry != TOMBSTONE && slab.ext(entry & SLOT_MASK) == ext) {
                 return i;
@@ -230,20 +235,19 @@ final class ExtTable {
 
     private void remove(long h, int slot) {
         int[] segment = segment(h);
-        int mask = segment.length - HEAD - 1;
         int wanted = tag(h) | slot;
         int i = home(h, segment);
         while (segment[i] != wanted) {
             Check.that(segment[i] != 0, "external hash listed", slot);
-            i = after(i, mask);
+            i = after(i, segment);
         }
-        if (segment[after(i, mask)] == 0) {
+        if (segment[after(i, segment)] == 0) {
             // Nothing probes past here: empty, and so are the tombstones that only led here.
             int emptied = 0;
             do {
                 segment[i] = 0;
                 emptied++;
-                i = ((i - HEAD - 1) & mask) + HEAD;
+                i = i == HEAD ? segment.length - 1 : i - 1;
             } while (segment[i] == TOMBSTONE);
             segment[USED] -= emptied;
         } else {
@@ -263,7 +267,7 @@ final class ExtTable {
         while (true) {
             int[] segment = segment(h);
             int size = segment.length - HEAD;
-            if (segment[LIVE] * 10L < size * 6L) {
+            if (segment[LIVE] < size >> 1) {
                 return replace(h, segment, size);
             }
             if (segment[DEPTH] >= MAX_DEPTH) {
@@ -271,7 +275,7 @@ final class ExtTable {
             }
             split(h, segment);
             segment = segment(h);
-            if (segment[USED] * 10L < (segment.length - HEAD) * 8L) {
+            if (segment[USED] < limit(segment)) {
                 return segment;
             }
         }
@@ -314,10 +318,9 @@ final class ExtTable {
     }
 
     private static void place(int[] segment, long h, int entry) {
-        int mask = segment.length - HEAD - 1;
         int i = home(h, segment);
         while (segment[i] != 0) {
-            i = after(i, mask);
+            i = after(i, segment);
         }
         segment[i] = entry;
         segment[USED]++;

@@ -31,7 +31,9 @@ public final class IndexCore {
     private final Lookup lookup;
     private final List<HolderSets.Users> setUsers = new ArrayList<>();
 
-    private final EnumMap<EventKind, long[]> events = new EnumMap<>(EventKind.class);
+    private final long[] storeOutcomes = new long[EventOutcome.values().length];
+    private final long[] removalOutcomes = new long[EventOutcome.values().length];
+    private final long[] clearOutcomes = new long[EventOutcome.values().length];
     private long orphanBlocks;
 
     public IndexCore(IndexSettings settings) {
@@ -46,9 +48,6 @@ public final class IndexCore {
         lookup = new Lookup(tree, directory, tiers);
         setUsers.add(tree.runs);
         setUsers.addAll(tiers.users());
-        for (EventKind kind : EventKind.values()) {
-            events.put(kind, new long[EventOutcome.values().length]);
-        }
     }
 
     // ---- Any thread
@@ -103,20 +102,25 @@ public final class IndexCore {
         if (state == null) {
             state = add(rank, settings.defaultTraits());
         }
-        EventOutcome outcome = state == null ? EventOutcome.CAPACITY_EXHAUSTED : applyTo(state, event);
-        count(event, outcome);
-        return outcome;
-    }
-
-    private EventOutcome applyTo(RankState state, KvEvent event) {
         if (event instanceof KvEvent.Stored stored) {
-            return store(state, stored);
+            EventOutcome outcome = state == null ? EventOutcome.CAPACITY_EXHAUSTED : store(state, stored);
+            storeOutcomes[outcome.index()]++;
+            if (outcome == EventOutcome.PARENT_NOT_FOUND) {
+                orphanBlocks += stored.blocks();
+            }
+            return outcome;
         }
         if (event instanceof KvEvent.Removed removed) {
-            return remove(state, removed);
+            EventOutcome outcome = state == null ? EventOutcome.CAPACITY_EXHAUSTED : remove(state, removed);
+            removalOutcomes[outcome.index()]++;
+            return outcome;
         }
-        clear(state);
-        return EventOutcome.OK;
+        EventOutcome outcome = state == null ? EventOutcome.CAPACITY_EXHAUSTED : EventOutcome.OK;
+        if (state != null) {
+            clear(state);
+        }
+        clearOutcomes[outcome.index()]++;
+        return outcome;
     }
 
     private EventOutcome store(RankState state, KvEvent.Stored event) {
@@ -163,22 +167,12 @@ public final class IndexCore {
         entries.clear(state);
     }
 
-    private void count(KvEvent event, EventOutcome outcome) {
-        EventKind kind = event instanceof KvEvent.Stored
-                ? EventKind.STORED
-                : event instanceof KvEvent.Removed ? EventKind.REMOVED : EventKind.CLEARED;
-        counters(kind)[outcome.index()]++;
-        if (outcome == EventOutcome.PARENT_NOT_FOUND && event instanceof KvEvent.Stored stored) {
-            orphanBlocks += stored.blocks();
-        }
-    }
-
-    private long[] counters(EventKind kind) {
-        long[] counters = events.get(kind);
-        if (counters == null) {
-            throw new IllegalStateException("events: " + kind + " (expected: counted)");
-        }
-        return counters;
+    private long[] outcomes(EventKind kind) {
+        return switch (kind) {
+            case STORED -> storeOutcomes;
+            case REMOVED -> removalOutcomes;
+            case CLEARED -> clearOutcomes;
+        };
     }
 
     public void removeRank(WorkerRank rank) {
@@ -269,22 +263,21 @@ public final class IndexCore {
         for (EventKind kind : EventKind.values()) {
             Map<EventOutcome, Long> counts = new EnumMap<>(EventOutcome.class);
             for (EventOutcome outcome : EventOutcome.values()) {
-                long n = counters(kind)[outcome.index()];
+                long n = outcomes(kind)[outcome.index()];
                 if (n > 0) {
                     counts.put(outcome, n);
                 }
             }
             byKind.put(kind, counts);
         }
-        long[] stored = counters(EventKind.STORED);
         return new IndexStats(
                 sizes,
                 tree.blocks(),
                 tree.runs.live(),
                 tree.bytes.total(),
                 byKind,
-                stored[EventOutcome.DUPLICATE.index()],
-                stored[EventOutcome.PARENT_NOT_FOUND.index()],
+                storeOutcomes[EventOutcome.DUPLICATE.index()],
+                storeOutcomes[EventOutcome.PARENT_NOT_FOUND.index()],
                 orphanBlocks,
                 entries.healed,
                 entries.conflicts,

@@ -137,6 +137,9 @@ public final class Ingest {
 
     /** Applies what arrived while this thread had the lock and others went away relying on it. */
     private void helpOthers() {
+        if (waiting.get() == 0) {
+            return;
+        }
         while (!queue.isEmpty() && lock.tryLock()) {
             List<Applied> told;
             try {
@@ -150,6 +153,9 @@ public final class Ingest {
     }
 
     private void drain() {
+        if (waiting.get() == 0) {
+            return;
+        }
         for (Queued next = queue.poll(); next != null; next = queue.poll()) {
             waiting.decrementAndGet();
             applyHere(next.rank, next.event);
