@@ -6,4 +6,5 @@ module dev.tandemkv.coordinator {
     requires org.slf4j;
 
     exports dev.tandemkv.coordinator;
+    exports dev.tandemkv.coordinator.host;
 }

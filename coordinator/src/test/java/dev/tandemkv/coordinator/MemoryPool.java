@@ -142,6 +142,13 @@ public final class MemoryPool implements SelectionPool {
         duringFree = work;
     }
 
+    /** Loses a booking, as a pool does that restarts. */
+    public void forget(String selectionId) {
+        synchronized (bookings) {
+            bookings.remove(selectionId);
+        }
+    }
+
     /** Forgets every scripted fault. */
     public void heal() {
         script.clear();
@@ -398,7 +405,8 @@ public final class MemoryPool implements SelectionPool {
         return (raw + 1000) * Math.exp(-Math.tanh(matched));
     }
 
-    private long decodeBlocks(long id) {
+    /** Blocks on a worker, booked and base. */
+    public long decodeBlocks(long id) {
         return baseDecodeBlocks.getOrDefault(id, 0)
                 + bookings.values().stream()
                         .filter(b -> b.id.worker().workerId() == id)

@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** What a failed call to a pool says about its outcome. */
-final class Failures {
+public final class Failures {
 
     /** The chosen worker was lost between two calls; another preview finds another one. */
     private static final Set<Kind> PIN_LOST = EnumSet.of(Kind.NO_ELIGIBLE_WORKER, Kind.OVERLOADED, Kind.WORKER_GONE);
@@ -28,7 +28,7 @@ final class Failures {
 
     private Failures() {}
 
-    static Throwable unwrap(Throwable failure) {
+    public static Throwable unwrap(Throwable failure) {
         Throwable inner = failure;
         while ((inner instanceof CompletionException || inner instanceof ExecutionException)
                 && inner.getCause() != null) {
@@ -38,17 +38,17 @@ final class Failures {
     }
 
     /** The kind of a pool's failure; what is not typed came from its transport. */
-    static Kind kind(@Nullable Throwable failure) {
+    public static Kind kind(@Nullable Throwable failure) {
         return failure instanceof SelectionException typed ? typed.kind() : Kind.UNAVAILABLE;
     }
 
     /** Whether a failed reserve is known to have booked nothing. A pool that broke inside may have booked before it broke. */
-    static boolean bookedNothing(Throwable failure) {
+    public static boolean bookedNothing(Throwable failure) {
         Kind kind = kind(failure);
         return kind != Kind.UNAVAILABLE && kind != Kind.INTERNAL;
     }
 
-    static boolean pinLost(Throwable failure) {
+    public static boolean pinLost(Throwable failure) {
         return PIN_LOST.contains(kind(failure));
     }
 
@@ -56,7 +56,7 @@ final class Failures {
         return CAPACITY_OR_ELIGIBILITY.contains(kind(failure));
     }
 
-    static boolean retryable(Throwable failure) {
+    public static boolean retryable(Throwable failure) {
         return kind(failure).retryable();
     }
 
@@ -69,7 +69,7 @@ final class Failures {
     }
 
     /** For listings and the audit trail: the type and its message, which never carries request content. */
-    static String describe(Throwable failure) {
+    public static String describe(Throwable failure) {
         return failure instanceof SelectionException typed
                 ? typed.kind() + ": " + typed.getMessage()
                 : failure.getClass().getSimpleName();

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread may call any method. All fields below the lock are guarded by it; pools, listener and futures are called outside.
  */
-final class FreeTask {
+public final class FreeTask {
 
     /** Hears how the release goes; called outside any lock. */
-    interface Listener {
+    public interface Listener {
         void onAnswer(PlanEvent event);
 
         void onSettled(FreeTask task);
@@ -37,9 +37,8 @@ final class FreeTask {
         void onFailedTry(FreeTask task);
     }
 
-    private final Settings settings;
+    private final FreePort port;
     private final String planId;
-    private final Leg leg;
     private final String selectionId;
     private final Listener listener;
     private final long sinceTick;
@@ -55,32 +54,30 @@ final class FreeTask {
     private boolean leaked;
     private @Nullable Throwable lastFailure;
 
-    private FreeTask(Settings settings, String planId, Leg leg, String selectionId, Listener listener) {
-        this.settings = settings;
+    private FreeTask(FreePort port, String planId, String selectionId, Listener listener) {
+        this.port = port;
         this.planId = planId;
-        this.leg = leg;
         this.selectionId = selectionId;
         this.listener = listener;
-        sinceTick = settings.ticker().read();
+        sinceTick = port.ticker().read();
     }
 
-    static FreeTask ofBooking(
-            Settings settings, String planId, Leg leg, String selectionId, Booking booking, Listener listener) {
-        FreeTask task = new FreeTask(settings, planId, leg, selectionId, listener);
+    public static FreeTask ofBooking(
+            FreePort port, String planId, String selectionId, Booking booking, Listener listener) {
+        FreeTask task = new FreeTask(port, planId, selectionId, listener);
         task.booking = booking;
         task.reserveEnded = true;
         return task;
     }
 
     /** The reserve was given up before it answered. */
-    static FreeTask ofReserveOnItsWay(
-            Settings settings, String planId, Leg leg, String selectionId, Listener listener) {
-        return new FreeTask(settings, planId, leg, selectionId, listener);
+    public static FreeTask ofReserveOnItsWay(FreePort port, String planId, String selectionId, Listener listener) {
+        return new FreeTask(port, planId, selectionId, listener);
     }
 
     /** The reserve ended without telling whether it booked. */
-    static FreeTask ofFailedReserve(Settings settings, String planId, Leg leg, String selectionId, Listener listener) {
-        FreeTask task = new FreeTask(settings, planId, leg, selectionId, listener);
+    public static FreeTask ofFailedReserve(FreePort port, String planId, String selectionId, Listener listener) {
+        FreeTask task = new FreeTask(port, planId, selectionId, listener);
         task.reserveEnded = true;
         return task;
     }
@@ -90,16 +87,16 @@ final class FreeTask {
         final CompletableFuture<LegOutcome> result = new CompletableFuture<>();
         final @Nullable Booking target = booking;
         final boolean reserveHadEnded = reserveEnded;
-        final long startedTick = settings.ticker().read();
+        final long startedTick = port.ticker().read();
         Scheduler.@Nullable Task bound;
     }
 
-    Leg leg() {
-        return leg;
+    public Leg leg() {
+        return port.leg();
     }
 
     /** Tries now, or joins the try that is running. Completes normally with what that try found, never exceptionally. */
-    CompletableFuture<LegOutcome> attempt() {
+    public CompletableFuture<LegOutcome> attempt() {
         Try now;
         synchronized (lock) {
             if (settled != null) {
@@ -118,14 +115,14 @@ final class FreeTask {
     }
 
     private void start(Try now) {
-        SelectionPool pool = settings.pool(leg);
+        SelectionPool pool = port.pool();
         Booking target = now.target;
         Supplier<CompletionStage<FreeOutcome>> call =
                 target == null ? () -> pool.free(selectionId) : () -> pool.free(target);
         PoolCall.start(call, (outcome, failure) -> answered(now, outcome, failure));
         synchronized (lock) {
             if (running == now) {
-                now.bound = settings.scheduler().schedule(settings.freeRetry().attemptBound(), () -> giveUp(now));
+                now.bound = port.scheduler().schedule(port.retry().attemptBound(), () -> giveUp(now));
             }
         }
     }
@@ -135,11 +132,11 @@ final class FreeTask {
                 given,
                 null,
                 new PoolUnavailableException(
-                        "free", "no answer in " + settings.freeRetry().attemptBound(), null));
+                        "free", "no answer in " + port.retry().attemptBound(), null));
     }
 
     /** The reserve whose outcome was unknown has ended, with a booking or without. */
-    void reserveEnded(@Nullable Booking arrived) {
+    public void reserveEnded(@Nullable Booking arrived) {
         boolean tryNow;
         synchronized (lock) {
             reserveEnded = true;
@@ -154,7 +151,7 @@ final class FreeTask {
     }
 
     /** The reserve has ended and is known to have booked nothing. */
-    void nothingWasBooked() {
+    public void nothingWasBooked() {
         Try given;
         synchronized (lock) {
             if (settled != null) {
@@ -194,12 +191,12 @@ final class FreeTask {
                 lastFailure = verdict == Verdict.FAILED ? failureOf(failure) : stillOnItsWay();
                 result = LegOutcome.failed(lastFailure);
                 failures += verdict == Verdict.FAILED ? 1 : 0;
-                leakedNow = failures >= settings.freeRetry().attempts();
+                leakedNow = failures >= port.retry().attempts();
                 if (leakedNow) {
                     failures = 0;
                     leaked = true;
                 } else {
-                    nextTry = settings.scheduler().schedule(delay(verdict), this::attempt);
+                    nextTry = port.scheduler().schedule(delay(verdict), this::attempt);
                 }
             }
             if (current) {
@@ -216,8 +213,8 @@ final class FreeTask {
         Throwable failure = result.failure();
         listener.onAnswer(new PlanEvent(
                 answeredTry.startedTick,
-                settings.ticker().read(),
-                leg,
+                port.ticker().read(),
+                port.leg(),
                 PlanEvent.Call.FREE,
                 selectionId,
                 failure == null ? PlanEvent.Outcome.DONE : PlanEvent.Outcome.FAILED,
@@ -227,9 +224,9 @@ final class FreeTask {
         } else {
             listener.onFailedTry(this);
             if (leakedNow) {
-                settings.observer().onLeak(snapshot());
+                port.observer().onLeak(snapshot());
             } else {
-                settings.observer().onFreeRetry(snapshot());
+                port.observer().onFreeRetry(snapshot());
             }
         }
         answeredTry.result.complete(result);
@@ -249,8 +246,7 @@ final class FreeTask {
         if (outcome == FreeOutcome.FREED || answeredTry.target != null) {
             return Verdict.SETTLED;
         }
-        boolean leasePassed =
-                settings.ticker().read() - sinceTick >= settings.lease().toNanos();
+        boolean leasePassed = port.ticker().read() - sinceTick >= port.lease().toNanos();
         boolean nothingArrivedMeanwhile = booking == null;
         return nothingArrivedMeanwhile && (answeredTry.reserveHadEnded || leasePassed)
                 ? Verdict.SETTLED
@@ -259,10 +255,10 @@ final class FreeTask {
 
     private Duration delay(Verdict verdict) {
         if (verdict == Verdict.FAILED) {
-            return settings.freeRetry().delayAfter(failures);
+            return port.retry().delayAfter(failures);
         }
         // What has arrived since the try is freed at once; what is still on its way is asked for less and less often.
-        return reserveEnded ? Duration.ZERO : settings.freeRetry().delayAfter(attempts);
+        return reserveEnded ? Duration.ZERO : port.retry().delayAfter(attempts);
     }
 
     private static Throwable failureOf(@Nullable Throwable failure) {
@@ -280,11 +276,11 @@ final class FreeTask {
         }
     }
 
-    PendingFree snapshot() {
+    public PendingFree snapshot() {
         synchronized (lock) {
             return new PendingFree(
                     planId,
-                    leg,
+                    port.leg(),
                     selectionId,
                     booking == null ? null : booking.id(),
                     attempts,

@@ -58,7 +58,7 @@ public final class GuardedObserver implements CoordinatorObserver {
     }
 
     /** For the other callbacks of a host. */
-    static void guard(Runnable callback) {
+    public static void guard(Runnable callback) {
         try {
             callback.run();
         } catch (RuntimeException e) {

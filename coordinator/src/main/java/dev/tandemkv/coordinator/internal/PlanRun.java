@@ -225,7 +225,10 @@ final class PlanRun implements FreeTask.Listener {
                         after.add(() -> r.result.completeExceptionally(fault));
                     } else {
                         freeUnknown(
-                                r, FreeTask.ofFailedReserve(settings, id, r.leg, r.selectionId, this), fault, after);
+                                r,
+                                FreeTask.ofFailedReserve(settings.freePort(r.leg), id, r.selectionId, this),
+                                fault,
+                                after);
                     }
                 }
                 case FREEING -> {
@@ -269,7 +272,7 @@ final class PlanRun implements FreeTask.Listener {
                 return;
             }
             record(reserveEvent(r, PlanEvent.Outcome.GIVEN_UP, cause), after);
-            freeUnknown(r, FreeTask.ofReserveOnItsWay(settings, id, r.leg, r.selectionId, this), cause, after);
+            freeUnknown(r, FreeTask.ofReserveOnItsWay(settings.freePort(r.leg), id, r.selectionId, this), cause, after);
         }
         after.run();
     }
@@ -510,7 +513,7 @@ final class PlanRun implements FreeTask.Listener {
                 case IN_FLIGHT -> {
                     unknown = true;
                     record(reserveEvent(r, PlanEvent.Outcome.GIVEN_UP, cancelled()), after);
-                    FreeTask free = FreeTask.ofReserveOnItsWay(settings, id, r.leg, r.selectionId, this);
+                    FreeTask free = FreeTask.ofReserveOnItsWay(settings.freePort(r.leg), id, r.selectionId, this);
                     freeUnknown(r, free, cancelled(), after);
                 }
                 case HELD -> {
@@ -547,7 +550,8 @@ final class PlanRun implements FreeTask.Listener {
     private void startFreeing(Reservation r) {
         if (r.phase == Reservation.Phase.HELD) {
             r.phase = Reservation.Phase.FREEING;
-            r.free = FreeTask.ofBooking(settings, id, r.leg, r.selectionId, Objects.requireNonNull(r.booking), this);
+            r.free = FreeTask.ofBooking(
+                    settings.freePort(r.leg), id, r.selectionId, Objects.requireNonNull(r.booking), this);
         }
     }
 

@@ -6,16 +6,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Calls a pool: what it throws, or a missing stage or answer, becomes a failure, and wrappers come off. */
-final class PoolCall {
+public final class PoolCall {
 
     private PoolCall() {}
 
     /** Hears exactly one of the two. */
-    interface Answer<T> {
+    public interface Answer<T> {
         void done(@Nullable T value, @Nullable Throwable failure);
     }
 
-    static <T> void start(Supplier<? extends CompletionStage<T>> call, Answer<? super T> answer) {
+    public static <T> void start(Supplier<? extends CompletionStage<T>> call, Answer<? super T> answer) {
         CompletionStage<T> stage;
         try {
             stage = call.get();

@@ -109,8 +109,8 @@ final class Registry {
 
     /** A booking arrived after its plan had settled it. */
     void freeStray(String planId, Leg leg, Booking booking) {
-        FreeTask task =
-                FreeTask.ofBooking(settings, planId, leg, booking.id().selectionId(), booking, new FreeTask.Listener() {
+        FreeTask task = FreeTask.ofBooking(
+                settings.freePort(leg), planId, booking.id().selectionId(), booking, new FreeTask.Listener() {
                     @Override
                     public void onAnswer(PlanEvent event) {
                         settings.observer().onCall(planId, event, event.endedTick() - event.startedTick());

@@ -43,4 +43,8 @@ public record Settings(
     SelectionPool pool(Leg leg) {
         return leg == Leg.PREFILL ? prefillPool : decodePool;
     }
+
+    FreePort freePort(Leg leg) {
+        return new FreePort(pool(leg), leg, freeRetry, lease, observer, ticker, scheduler);
+    }
 }

@@ -1,0 +1,43 @@
+package dev.tandemkv.coordinator.host;
+
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.coordinator.PendingFree;
+
+/**
+ * The metrics hooks of a host. All do nothing by default; they are called outside any lock, and what they throw is logged and swallowed.
+ * The names in brackets are those of the metrics they feed.
+ */
+public interface HostObserver {
+
+    /** [requests_started_total] A booked request got its guard. */
+    default void onStarted(WorkerRank worker) {}
+
+    /** [kv_hit_rate, input_sequence_tokens] What was selected. */
+    default void onSelected(WorkerRank worker, double hitRate, long inputTokens) {}
+
+    /** The worker accepted, or its first response item came; {@code nanos} since the dispatch. */
+    default void onDispatchLatency(WorkerRank worker, long nanos) {}
+
+    /** [time_to_first_token_seconds] {@code nanos} since the request was routed. */
+    default void onFirstToken(WorkerRank worker, long nanos) {}
+
+    /** [inter_token_latency_seconds] {@code nanos} for each of {@code tokens} new tokens. */
+    default void onTokens(WorkerRank worker, int tokens, long nanos) {}
+
+    /** [requests_total, output_sequence_tokens] A dispatched request ended; never for one that reached no worker. */
+    default void onFinished(WorkerRank worker, long outputTokens) {}
+
+    /** A worker failed this request and another one is tried. */
+    default void onMigration(WorkerRank failed, int attempt) {}
+
+    /** A prefill mark or a routing record failed; the request goes on. */
+    default void onWarning(String what, Throwable failure) {}
+
+    /** A release was given up after its last try; it stays listed in {@link RoutingHost#pendingFrees()}. */
+    default void onLeak(PendingFree free) {}
+
+    /** Hears nothing. */
+    static HostObserver none() {
+        return new HostObserver() {};
+    }
+}
