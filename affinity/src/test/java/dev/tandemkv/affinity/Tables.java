@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** A table in virtual time, and the short forms that the tests speak in. */
@@ -21,6 +22,7 @@ final class Tables {
     final SessionAffinity table;
     final AffinityResolver resolver;
     boolean sinkAccepts = true;
+    Consumer<AffinityReplicaRecord> onTombstone = record -> {};
 
     private Tables(AffinityConfig config) {
         table = SessionAffinity.builder(config, time, time.clock(), time).build();
@@ -39,12 +41,19 @@ final class Tables {
         return new Tables(config.apply(AffinityConfig.builder(TTL)).build());
     }
 
+    static Tables ttl(Duration ttl) {
+        return new Tables(AffinityConfig.builder(ttl).build());
+    }
+
     Tables replicated(long origin) {
         table.startReplication(
                 origin,
                 () -> CompletableFuture.completedStage(record -> {
                     if (sinkAccepts) {
                         published.add(record);
+                    }
+                    if (record.isTombstone()) {
+                        onTombstone.accept(record);
                     }
                     return sinkAccepts;
                 }));
