@@ -260,7 +260,7 @@ class AffinityReplicationTest {
     }
 
     @Test
-    void tombstone_isRememberedAgainstLateUpdatesForABoundedTime() {
+    void kN1_tombstoneBeforeItsBinding_isRememberedForABoundedTime() {
         assertThat(apply(null, 100, 7)).isEqualTo(ReplicaApplyOutcome.REMEMBERED);
         assertThat(apply(W7, 99, 7)).isEqualTo(ReplicaApplyOutcome.IGNORED_CONFLICT);
         assertThat(apply(W7, 100, 7)).isEqualTo(ReplicaApplyOutcome.IGNORED_CONFLICT);
