@@ -111,7 +111,13 @@ public final class AffinityWait implements AutoCloseable {
 
         @Override
         public void granted(Acquired grant) {
+            settle(grant);
+            // After the answer, never before: a watch that is being armed meanwhile looks for the answer when it is
+            // armed.
             stopWatching();
+        }
+
+        private void settle(Acquired grant) {
             if (grant instanceof Refused refused) {
                 future.completeExceptionally(table.boundElsewhere(sessionId, refused.bound(), explicit));
             } else if (grant instanceof Initialize || grant instanceof Use) {

@@ -172,7 +172,9 @@ class ReplicasPropertyTest {
             inFlight.forEach(this::deliver);
             inFlight.clear();
             flowing = true;
+            List<AffinityVersion> newest = new ArrayList<>();
             for (int session = 0; session < SESSIONS; session++) {
+                newest.add(newestLive("s" + session));
                 for (int replica = 0; replica < tables.size(); replica++) {
                     // In soft mode a round that follows the binding: a session that keeps moving has nothing to
                     // converge to.
@@ -187,6 +189,7 @@ class ReplicasPropertyTest {
             for (int session = 0; session < SESSIONS; session++) {
                 AffinityBinding first = tables.get(0).find("s" + session).orElseThrow();
                 assertThat(isLive(first.target())).isTrue();
+                assertThat(first.version()).as("no older binding has won").isGreaterThanOrEqualTo(newest.get(session));
                 for (SessionAffinity table : tables) {
                     AffinityBinding own = table.find("s" + session).orElseThrow();
                     assertThat(own.target()).isEqualTo(first.target());
@@ -204,6 +207,15 @@ class ReplicasPropertyTest {
                 assertThat(table.stats().entries()).as("all idle, all gone").isZero();
                 table.close();
             }
+        }
+
+        private AffinityVersion newestLive(String session) {
+            return tables.stream()
+                    .flatMap(table -> table.find(session).stream())
+                    .filter(binding -> isLive(binding.target()))
+                    .map(AffinityBinding::version)
+                    .max(AffinityVersion::compareTo)
+                    .orElse(new AffinityVersion(0, 0));
         }
     }
 }
