@@ -45,7 +45,7 @@ public final class AffinityHold implements AutoCloseable {
         this.rule = table.config().mode() == AffinityMode.HARD ? DispatchRule.EXCLUSIVE : DispatchRule.FREE;
         this.steering =
                 use == null ? Steering.FREE : rule == DispatchRule.EXCLUSIVE ? Steering.REQUIRED : Steering.PREFERRED;
-        this.claim = table.open(this, sessionId, revision, use);
+        this.claim = table.claims().open(this, sessionId, revision, use);
     }
 
     /** Whether this request makes the session's first dispatch. */
@@ -88,7 +88,7 @@ public final class AffinityHold implements AutoCloseable {
     public void invalidate() {
         SessionAffinity live = table.get();
         if (live != null) {
-            live.invalidate(claim);
+            live.claims().invalidate(claim);
         }
     }
 
@@ -97,7 +97,7 @@ public final class AffinityHold implements AutoCloseable {
     public void close() {
         SessionAffinity live = table.get();
         if (live != null) {
-            live.end(claim);
+            live.claims().end(claim);
         }
     }
 
@@ -138,7 +138,7 @@ public final class AffinityHold implements AutoCloseable {
     void closeUnused() {
         SessionAffinity live = table.get();
         if (live != null) {
-            live.endUnused(claim);
+            live.claims().endUnused(claim);
         }
     }
 }

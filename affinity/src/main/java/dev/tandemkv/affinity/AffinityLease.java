@@ -28,7 +28,7 @@ public final class AffinityLease implements AutoCloseable {
         this.table = table.self();
         this.rebindMoment = rebindMoment;
         this.moveTo = moveTo;
-        this.claim = table.open(this, sessionId, use.revision(), use);
+        this.claim = table.claims().open(this, sessionId, use.revision(), use);
     }
 
     /** The dispatch is committed: moves the session if that was waited for. */
@@ -58,7 +58,7 @@ public final class AffinityLease implements AutoCloseable {
             moveTo = null;
         }
         if (live != null && to != null) {
-            live.rebind(claim, to);
+            live.claims().rebind(claim, to);
         }
     }
 
@@ -72,7 +72,7 @@ public final class AffinityLease implements AutoCloseable {
     public void invalidate() {
         SessionAffinity live = table.get();
         if (live != null) {
-            live.invalidate(claim);
+            live.claims().invalidate(claim);
         }
     }
 
@@ -80,7 +80,7 @@ public final class AffinityLease implements AutoCloseable {
     public void close() {
         SessionAffinity live = table.get();
         if (live != null) {
-            live.end(claim);
+            live.claims().end(claim);
         }
     }
 }

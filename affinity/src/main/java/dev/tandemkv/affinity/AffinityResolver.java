@@ -132,7 +132,7 @@ public final class AffinityResolver {
         if (commit.lease() == null
                 && commit.outcome() instanceof Committed.Mismatch mismatch
                 && !isLive.test(mismatch.bound())) {
-            if (!hold.isInitial() && table.rebind(hold.claim(), dispatched)) {
+            if (!hold.isInitial() && table.claims().rebind(hold.claim(), dispatched)) {
                 commit = table.tryCommit(hold, dispatched);
             }
             if (commit.lease() == null) {

@@ -1,17 +1,32 @@
 package dev.tandemkv.affinity;
 
+import dev.tandemkv.affinity.internal.Effects;
 import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.catalog.PartitionKey;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Whether a table has a sink for its replicas, and which. Started at most once; a start that failed may be tried again. Thread-safe. */
+/**
+ * What a table tells its replicas, once it has a sink to tell it to. Started at most once; a start that failed may be tried again.
+ * Thread-safe.
+ */
 final class Replication {
 
+    private static final Logger LOG = LoggerFactory.getLogger(SessionAffinity.class);
+
+    private final PartitionKey partition;
+    private final Tally tally;
     private final AtomicReference<State> state = new AtomicReference<>(Idle.INSTANCE);
+
+    Replication(PartitionKey partition, Tally tally) {
+        this.partition = partition;
+        this.tally = tally;
+    }
 
     private sealed interface State {}
 
@@ -48,17 +63,28 @@ final class Replication {
         });
     }
 
-    @Nullable
-    AffinityReplicaSink sink() {
-        return state.get() instanceof Active active ? active.sink : null;
+    /** Called outside every lock; a record that the sink does not take is counted and forgotten. */
+    void publish(String sessionId, Effects.Announcement announcement) {
+        if (!(state.get() instanceof Active active)) {
+            return;
+        }
+        boolean taken;
+        try {
+            taken = active.sink.publish(new AffinityReplicaRecord(
+                    partition, sessionId, announcement.target(), announcement.version(), active.origin));
+        } catch (RuntimeException e) {
+            LOG.warn("An affinity replica sink failed", e);
+            taken = false;
+        }
+        if (taken) {
+            tally.published();
+        } else {
+            tally.publishDropped();
+        }
     }
 
     /** This replica's id; 0 while replication is off. */
     long origin() {
         return state.get() instanceof Active active ? active.origin : 0;
-    }
-
-    boolean isActive() {
-        return state.get() instanceof Active;
     }
 }

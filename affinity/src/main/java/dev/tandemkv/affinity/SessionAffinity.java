@@ -9,6 +9,10 @@ import dev.tandemkv.affinity.internal.BindingTable;
 import dev.tandemkv.affinity.internal.BindingTable.DispatchRule;
 import dev.tandemkv.affinity.internal.Committed;
 import dev.tandemkv.affinity.internal.Effects;
+import dev.tandemkv.affinity.internal.ReplicaRows;
+import dev.tandemkv.affinity.internal.Rows;
+import dev.tandemkv.affinity.internal.Sweeper;
+import dev.tandemkv.affinity.internal.Tombstones;
 import dev.tandemkv.affinity.internal.Trampoline;
 import dev.tandemkv.affinity.internal.VersionClock;
 import dev.tandemkv.affinity.internal.Waiter;
@@ -17,8 +21,6 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Duration;
@@ -26,18 +28,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Which worker each session of one partition sticks to: bindings with an idle TTL, leases, limits, a queue for sessions in their first
@@ -48,20 +45,21 @@ import org.slf4j.LoggerFactory;
  */
 public final class SessionAffinity implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(SessionAffinity.class);
-
     private final PartitionKey partition;
     private final AffinityConfig config;
     private final Ticker ticker;
     private final Scheduler scheduler;
     private final VersionClock versions;
+    private final Rows rows;
+    private final Tombstones tombstones;
+    private final Sweeper sweeper;
     private final BindingTable bindings;
+    private final ReplicaRows replicaRows;
     private final Tally tally;
     private final Trampoline trampoline;
-    private final Replication replication = new Replication();
+    private final Replication replication;
     private final WeakReference<SessionAffinity> self = new WeakReference<>(this);
-    private final Set<Claim> claims = ConcurrentHashMap.newKeySet();
-    private final ReferenceQueue<Object> lostHandles = new ReferenceQueue<>();
+    private final Claims claims;
     private final AtomicInteger waiting = new AtomicInteger();
     /** Guarded by itself. */
     private final List<Background> background = new ArrayList<>();
@@ -72,8 +70,14 @@ public final class SessionAffinity implements AutoCloseable {
         ticker = builder.ticker;
         scheduler = builder.scheduler;
         versions = new VersionClock(builder.clock, config.maxClockSkew());
-        bindings = new BindingTable(config, ticker, versions);
+        rows = new Rows(config.maxEntries());
+        tombstones = new Tombstones(config.tombstoneRetention().toNanos(), config.maxEntries());
+        sweeper = new Sweeper(rows, tombstones, ticker);
+        bindings = new BindingTable(config, ticker, versions, rows, tombstones, sweeper);
+        replicaRows = new ReplicaRows(rows, tombstones, ticker, config.ttl().toNanos());
         tally = new Tally(builder.observer);
+        replication = new Replication(partition, tally);
+        claims = new Claims(bindings, ticker, tally, this::perform);
         trampoline = new Trampoline(builder.executor);
     }
 
@@ -205,7 +209,7 @@ public final class SessionAffinity implements AutoCloseable {
      * @return how many bindings ended
      */
     public int removeTargets(Predicate<AffinityTarget> gone) {
-        int removed = bindings.removeTargets(gone);
+        int removed = sweeper.removeTargets(gone);
         for (int i = 0; i < removed; i++) {
             tally.invalidated();
         }
@@ -240,10 +244,8 @@ public final class SessionAffinity implements AutoCloseable {
         return self;
     }
 
-    Claim open(Object handle, String sessionId, long revision, @Nullable Use use) {
-        Claim claim = new Claim(handle, lostHandles, sessionId, revision, use, ticker.read());
-        claims.add(claim);
-        return claim;
+    Claims claims() {
+        return claims;
     }
 
     AffinityLease commit(AffinityHold hold, AffinityTarget dispatched) {
@@ -259,40 +261,15 @@ public final class SessionAffinity implements AutoCloseable {
     record Commit(Committed outcome, @Nullable AffinityLease lease) {}
 
     Commit tryCommit(AffinityHold hold, AffinityTarget dispatched) {
-        Claim claim = hold.claim();
-        DispatchRule rule = hold.rule();
-        Effects effects = new Effects();
-        Committed outcome;
-        AffinityTarget moveTo = null;
-        synchronized (claim) {
-            if (claim.ended) {
-                throw new IllegalStateException("the hold has ended");
-            }
-            outcome = claim.use == null
-                    ? bindings.commitInitial(
-                            claim.sessionId,
-                            claim.revision,
-                            hold.explicitTarget().orElse(null),
-                            dispatched,
-                            rule,
-                            effects)
-                    : bindings.commitBound(claim.sessionId, claim.use, dispatched, rule, effects);
-            if (outcome instanceof Committed.Kept kept) {
-                claim.ended = true;
-                Use use = kept.use();
-                AffinityTarget rebound = use.target().reboundTo(dispatched);
-                if (rule == DispatchRule.FREE && !rebound.equals(use.target())) {
-                    moveTo = rebound;
-                }
-            }
-        }
-        perform(claim.sessionId, effects);
+        Committed outcome = claims.commit(hold, dispatched);
         if (!(outcome instanceof Committed.Kept kept)) {
             return new Commit(outcome, null);
         }
-        claims.remove(claim);
-        claim.clear();
-        AffinityLease lease = new AffinityLease(this, claim.sessionId, kept.use(), hold.rebindMoment(), moveTo);
+        AffinityTarget rebound = kept.use().target().reboundTo(dispatched);
+        boolean moves =
+                hold.rule() == DispatchRule.FREE && !rebound.equals(kept.use().target());
+        AffinityLease lease = new AffinityLease(
+                this, hold.claim().sessionId, kept.use(), hold.rebindMoment(), moves ? rebound : null);
         lease.dispatched();
         return new Commit(outcome, lease);
     }
@@ -307,70 +284,6 @@ public final class SessionAffinity implements AutoCloseable {
         }
         Reason reason = outcome == Committed.Simple.CHANGED ? Reason.CHANGED : Reason.CANCELLED;
         return new SessionRefusedException(sessionId, reason, null, dispatched);
-    }
-
-    /**
-     * Moves the session from this claim's use to a target; the first of several movers wins, and the others keep their use.
-     *
-     * @return whether this one won
-     */
-    boolean rebind(Claim claim, AffinityTarget to) {
-        Effects effects = new Effects();
-        boolean moved;
-        synchronized (claim) {
-            Use before = claim.use;
-            if (claim.ended || before == null) {
-                return false;
-            }
-            Use after = bindings.rebind(claim.sessionId, before, to, effects);
-            moved = !after.equals(before);
-            claim.use = after;
-        }
-        perform(claim.sessionId, effects);
-        if (moved) {
-            tally.rebound();
-        }
-        return moved;
-    }
-
-    void end(Claim claim) {
-        end(claim, (use, effects) -> bindings.release(claim.sessionId, use, effects));
-    }
-
-    void endUnused(Claim claim) {
-        end(claim, (use, effects) -> bindings.returnUnused(claim.sessionId, use));
-    }
-
-    void invalidate(Claim claim) {
-        AtomicBoolean ended = new AtomicBoolean();
-        end(claim, (use, effects) -> ended.set(bindings.invalidate(claim.sessionId, use, effects)));
-        if (ended.get()) {
-            tally.invalidated();
-        }
-    }
-
-    private interface UseEnd {
-        void end(Use use, Effects effects);
-    }
-
-    /** Ends a claim, once: a first dispatch is abandoned, a use is given back in the way asked for. */
-    private boolean end(Claim claim, UseEnd useEnd) {
-        Effects effects = new Effects();
-        synchronized (claim) {
-            if (claim.ended) {
-                return false;
-            }
-            claim.ended = true;
-            if (claim.use == null) {
-                bindings.abandonInitial(claim.sessionId, claim.revision, effects);
-            } else {
-                useEnd.end(claim.use, effects);
-            }
-        }
-        claims.remove(claim);
-        claim.clear();
-        perform(claim.sessionId, effects);
-        return true;
     }
 
     // ---- waiting ----
@@ -434,10 +347,10 @@ public final class SessionAffinity implements AutoCloseable {
         }
         AffinityTarget target = record.target();
         if (target == null) {
-            return bindings.applyTombstone(record.sessionId(), record.version());
+            return replicaRows.applyTombstone(record.sessionId(), record.version());
         }
         Effects effects = new Effects();
-        ReplicaApplyOutcome outcome = bindings.applyBinding(record.sessionId(), target, record.version(), effects);
+        ReplicaApplyOutcome outcome = replicaRows.applyBinding(record.sessionId(), target, record.version(), effects);
         if (effects.isDuplicate()) {
             tally.duplicate();
         }
@@ -460,7 +373,7 @@ public final class SessionAffinity implements AutoCloseable {
     public List<AffinityReplicaRecord> snapshot(int limit) {
         List<AffinityReplicaRecord> records = new ArrayList<>();
         long origin = replication.origin();
-        bindings.forEachTombstone((sessionId, version) ->
+        tombstones.forEach((sessionId, version) ->
                 records.add(new AffinityReplicaRecord(partition, sessionId, null, version, origin)));
         bindings.forEachBinding((sessionId, binding) -> records.add(
                 new AffinityReplicaRecord(partition, sessionId, binding.target(), binding.version(), origin)));
@@ -468,7 +381,7 @@ public final class SessionAffinity implements AutoCloseable {
     }
 
     private void refreshLeased(long quietNanos) {
-        bindings.refreshLeased(quietNanos, this::perform);
+        replicaRows.refreshLeased(quietNanos, this::perform);
     }
 
     // ---- effects and background ----
@@ -480,59 +393,25 @@ public final class SessionAffinity implements AutoCloseable {
         }
         tally.expired(effects.expiredRows());
         if (effects.announcement() != null) {
-            publish(sessionId, effects.announcement());
+            replication.publish(sessionId, effects.announcement());
         }
         for (Effects.Grant grant : effects.grants()) {
             trampoline.run(() -> grant.waiter().granted(grant.acquired()));
         }
     }
 
-    private void publish(String sessionId, Effects.Announcement announcement) {
-        AffinityReplicaSink sink = replication.sink();
-        if (sink == null) {
-            return;
-        }
-        boolean taken;
-        try {
-            taken = sink.publish(new AffinityReplicaRecord(
-                    partition, sessionId, announcement.target(), announcement.version(), replication.origin()));
-        } catch (RuntimeException e) {
-            LOG.warn("An affinity replica sink failed", e);
-            taken = false;
-        }
-        if (taken) {
-            tally.published();
-        } else {
-            tally.publishDropped();
-        }
-    }
-
     private void runEvery(Duration period, Consumer<SessionAffinity> work) {
         synchronized (background) {
-            if (!bindings.isClosed()) {
+            if (!rows.isClosed()) {
                 background.add(Background.start(self, scheduler, period, work));
             }
         }
     }
 
     private void reap() {
-        tally.expired(bindings.reap(this::perform));
-        for (Reference<?> lost = lostHandles.poll(); lost != null; lost = lostHandles.poll()) {
-            endLeaked((Claim) lost);
-        }
-        long now = ticker.read();
-        long limit = config.maxLeaseAge().toNanos();
-        for (Claim claim : claims) {
-            if (!claim.owned && now - claim.openedAt >= limit) {
-                endLeaked(claim);
-            }
-        }
-    }
-
-    private void endLeaked(Claim claim) {
-        if (end(claim, (use, effects) -> bindings.release(claim.sessionId, use, effects))) {
-            tally.leaked(claim.sessionId, ticker.read() - claim.openedAt);
-        }
+        tally.expired(sweeper.sweepAll());
+        bindings.stealOverdue(this::perform);
+        claims.endLeaked(config.maxLeaseAge().toNanos());
     }
 
     /** Counters and contents; counts the rows one after another. */
@@ -560,7 +439,7 @@ public final class SessionAffinity implements AutoCloseable {
     }
 
     public boolean isClosed() {
-        return bindings.isClosed();
+        return rows.isClosed();
     }
 
     /** Ends the background work and every binding; waiters fail with {@link ShutdownException}. Idempotent. */
@@ -575,7 +454,7 @@ public final class SessionAffinity implements AutoCloseable {
     }
 
     void checkInvariants() {
-        bindings.checkInvariants();
+        rows.checkInvariants();
     }
 
     /** Collects what a table needs; not thread-safe. */

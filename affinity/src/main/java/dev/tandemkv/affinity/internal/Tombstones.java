@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
  * Invalidated bindings, remembered for a bounded time so that a late update of an older version does not bring one back. Bounded in
  * number too: the oldest is forgotten first. Thread-safe; its lock is a leaf, nothing is called under it.
  */
-final class Tombstones {
+public final class Tombstones {
 
     private final long retentionNanos;
     private final int capacity;
@@ -19,7 +19,7 @@ final class Tombstones {
 
     private record Tombstone(AffinityVersion version, long expiresAt) {}
 
-    Tombstones(long retentionNanos, int capacity) {
+    public Tombstones(long retentionNanos, int capacity) {
         this.retentionNanos = retentionNanos;
         this.capacity = capacity;
     }
@@ -47,12 +47,12 @@ final class Tombstones {
         }
     }
 
-    synchronized int size() {
+    public synchronized int size() {
         return bySession.size();
     }
 
     /** Calls the visitor for each, on a copy and outside the lock. */
-    void forEach(BiConsumer<String, AffinityVersion> visitor) {
+    public void forEach(BiConsumer<String, AffinityVersion> visitor) {
         Map<String, Tombstone> copy;
         synchronized (this) {
             copy = new LinkedHashMap<>(bySession);
