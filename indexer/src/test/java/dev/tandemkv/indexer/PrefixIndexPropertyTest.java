@@ -30,6 +30,11 @@ class PrefixIndexPropertyTest {
         return IndexStreams.streams(400, 30);
     }
 
+    @Provide
+    Arbitrary<List<Action>> shallowStreams() {
+        return IndexStreams.streams(150, 4);
+    }
+
     @Property(tries = 700)
     void anyStream_anyPolicy_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("streams") List<Action> stream) {
@@ -43,6 +48,15 @@ class PrefixIndexPropertyTest {
     void longStream_anyPolicy_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("longStreams") List<Action> stream) {
         Comparison comparison = new Comparison(setup);
+        for (Action action : stream) {
+            comparison.step(action);
+        }
+    }
+
+    @Property(tries = 200)
+    void shallowStream_copiesCounted_equalsModelAtEveryStep(
+            @ForAll("setups") Setup setup, @ForAll("shallowStreams") List<Action> stream) {
+        Comparison comparison = new Comparison(new Setup(setup.holes(), 0, setup.memory(), SourceTraits.COUNTS_COPIES));
         for (Action action : stream) {
             comparison.step(action);
         }

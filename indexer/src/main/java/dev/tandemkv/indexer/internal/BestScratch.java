@@ -74,10 +74,15 @@ public final class BestScratch {
         for (int w = 0; room > 0 && w < words; w++) {
             room = push(w, active[w] & ~records[base + w], depth, room);
         }
-        for (int w = 0; w < words; w++) {
-            active[w] &= records[base + w];
-        }
+        intersect(active, records, base, words);
         return left != 0;
+    }
+
+    /** On locals alone, so that the compiler vectorises it. */
+    private static void intersect(long[] set, long[] records, int base, int count) {
+        for (int w = 0; w < count; w++) {
+            set[w] &= records[base + w];
+        }
     }
 
     /** How many active ranks a record keeps, counted up to {@code k}. */

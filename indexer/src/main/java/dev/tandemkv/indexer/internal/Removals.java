@@ -80,13 +80,9 @@ final class Removals {
     /** Where the rank holds a block, or 0; a block that is about to leave is not held. */
     private int locate(RankState rank, long ext) {
         if (pendingCount > 0) {
-            int before = tree.parentOf(pending);
-            if (before != 0 && holdsAs(rank, ext, before)) {
-                return before;
-            }
-            int after = pending + pendingCount;
-            if (after <= tree.runs.last(tree.slab.run(pending)) && holdsAs(rank, ext, after)) {
-                return after;
+            int beside = besidePending(rank, ext);
+            if (beside != 0) {
+                return beside;
             }
         } else if (tree.isLive(rank.expectedRemoval) && holdsAs(rank, ext, rank.expectedRemoval)) {
             return rank.expectedRemoval;
@@ -94,6 +90,23 @@ final class Removals {
         searches++;
         int slot = entries.find(rank, ext);
         return pendingCount > 0 && slot >= pending && slot < pending + pendingCount ? 0 : slot;
+    }
+
+    /** The block before or after those about to leave, if it has this hash; 0 otherwise. */
+    private int besidePending(RankState rank, long ext) {
+        int run = tree.slab.run(pending);
+        int before = pending - 1;
+        if (pending == tree.runs.start(run)) {
+            before = tree.runs.parent(run);
+            if (before != 0 && holdsAs(rank, ext, before)) {
+                return before;
+            }
+        } else if (tree.slab.ext(before) == ext && !rank.refuses(before)) {
+            // Of the same run, so the rank holds it.
+            return before;
+        }
+        int after = pending + pendingCount;
+        return after <= tree.runs.last(run) && tree.slab.ext(after) == ext && !rank.refuses(after) ? after : 0;
     }
 
     private boolean holdsAs(RankState rank, long ext, int slot) {
