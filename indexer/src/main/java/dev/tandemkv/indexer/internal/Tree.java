@@ -24,6 +24,7 @@ final class Tree {
     final HolderSets holders;
     final ChildTable children;
     final ExtTable exts;
+    private final Links links;
     /** Slots that stay in the tree though nobody holds them, with the number of reasons. */
     private final LongCounts pins;
 
@@ -34,6 +35,7 @@ final class Tree {
         children = new ChildTable(sequence, bytes, runs, random.nextLong(), random.nextLong());
         exts = new ExtTable(bytes, slab, random.nextLong(), random.nextLong(), expectedBlocks);
         pins = new LongCounts(bytes, random.nextLong());
+        links = new Links(sequence, slab, runs, children);
     }
 
     // ---- Questions
@@ -214,7 +216,8 @@ final class Tree {
             }
             exts.insert(start, length);
             twins.collect(exts);
-            link(run, last);
+            releaseSlack(slab.run(last));
+            links.add(run);
             first = first == 0 ? start : first;
             last = start + length - 1;
             at += length;
@@ -245,29 +248,6 @@ final class Tree {
         return taken;
     }
 
-    private void link(int run, int parent) {
-        int above = slab.run(parent);
-        releaseSlack(above);
-        if (parent != 0 && runs.childless(above)) {
-            sequence.begin();
-            runs.setContinuation(above, run);
-            sequence.end();
-            return;
-        }
-        children.reserve();
-        sequence.begin();
-        children.put(parent, slab.local(runs.start(run)), run);
-        runs.setFurther(above, runs.further(above) + 1);
-        sequence.end();
-        int head = runs.firstFurther(above);
-        runs.setNextSibling(run, head);
-        runs.setPreviousSibling(run, 0);
-        if (head != 0) {
-            runs.setPreviousSibling(head, run);
-        }
-        runs.setFirstFurther(above, run);
-    }
-
     // ---- Splitting and merging. The smaller side gets the new run id, so that any order of changes is linear.
 
     /** Cuts a run after {@code keep} of its slots, so that children can hang there or the holders can differ. */
@@ -291,7 +271,7 @@ final class Tree {
             runs.setParent(fresh, runs.parent(run));
             runs.setContinuation(fresh, run);
             runs.setFurther(fresh, 0);
-            replaceChild(run, fresh);
+            links.replaceForReaders(run, fresh);
             runs.setExtent(run, start + keep, length - keep);
             runs.setParent(run, start + keep - 1);
         }
@@ -304,41 +284,8 @@ final class Tree {
             runs.setSlack(run, 0);
         } else {
             slab.setRuns(start, keep, fresh);
-            replaceSibling(run, fresh);
+            links.replaceSibling(run, fresh);
         }
-    }
-
-    /** Whoever refers to a run as its child refers to another that begins at the same slot. Inside a section. */
-    private void replaceChild(int run, int by) {
-        int parent = runs.parent(run);
-        int above = slab.run(parent);
-        if (runs.continuation(above) == run) {
-            runs.setContinuation(above, by);
-        } else {
-            children.replace(parent, slab.local(runs.start(run)), run, by);
-        }
-    }
-
-    /** The writer's half of {@link #replaceChild}. */
-    private void replaceSibling(int run, int by) {
-        int above = slab.run(runs.parent(by));
-        if (runs.continuation(above) == by) {
-            return;
-        }
-        int before = runs.previousSibling(run);
-        int after = runs.nextSibling(run);
-        runs.setPreviousSibling(by, before);
-        runs.setNextSibling(by, after);
-        if (before == 0) {
-            runs.setFirstFurther(above, by);
-        } else {
-            runs.setNextSibling(before, by);
-        }
-        if (after != 0) {
-            runs.setPreviousSibling(after, by);
-        }
-        runs.setPreviousSibling(run, 0);
-        runs.setNextSibling(run, 0);
     }
 
     /** The parent run if this one is its only child and lies right behind it in the same chunk, else 0. */
@@ -378,7 +325,7 @@ final class Tree {
             runs.setFurther(above, runs.further(below));
         } else {
             gone = above;
-            replaceChild(above, below);
+            links.replaceForReaders(above, below);
             runs.setExtent(below, start, head + tail);
             runs.setParent(below, runs.parent(above));
         }
@@ -389,7 +336,7 @@ final class Tree {
             runs.setSlack(above, runs.slack(below));
         } else {
             slab.setRuns(start, head, below);
-            replaceSibling(above, below);
+            links.replaceSibling(above, below);
         }
         holders.release(runs.holders(gone));
         runs.release(gone);
@@ -482,18 +429,7 @@ final class Tree {
         int parent = runs.parent(run);
         int above = slab.run(parent);
         int start = runs.start(run);
-        sequence.begin();
-        if (runs.continuation(above) == run) {
-            runs.setContinuation(above, 0);
-        } else {
-            children.remove(parent, slab.local(start), run);
-            runs.setFurther(above, runs.further(above) - 1);
-            unlinkSibling(above, run);
-        }
-        if (parent != 0 && runs.continuation(above) == 0 && runs.further(above) > 0) {
-            promote(above, parent);
-        }
-        sequence.end();
+        links.unlink(run);
         int length = runs.length(run);
         exts.remove(start, length);
         slab.free(start, length + runs.slack(run));
@@ -503,28 +439,6 @@ final class Tree {
         if (above != 0) {
             mergeContinuation(above);
         }
-    }
-
-    private void unlinkSibling(int above, int run) {
-        int before = runs.previousSibling(run);
-        int after = runs.nextSibling(run);
-        if (before == 0) {
-            runs.setFirstFurther(above, after);
-        } else {
-            runs.setNextSibling(before, after);
-        }
-        if (after != 0) {
-            runs.setPreviousSibling(after, before);
-        }
-    }
-
-    /** A further child becomes the continuation. Inside a section. */
-    private void promote(int above, int parent) {
-        int child = runs.firstFurther(above);
-        children.remove(parent, slab.local(runs.start(child)), child);
-        runs.setFurther(above, runs.further(above) - 1);
-        unlinkSibling(above, child);
-        runs.setContinuation(above, child);
     }
 
     private void releaseSlack(int run) {
