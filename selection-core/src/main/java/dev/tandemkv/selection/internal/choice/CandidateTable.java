@@ -21,6 +21,8 @@ public final class CandidateTable {
     private boolean directed;
     private boolean taintsRequested;
     private boolean anyTier;
+    /** Whether rows were dropped since the last reset. */
+    private boolean dropped;
 
     private long[] workerId = new long[16];
     private int[] rank = new int[16];
@@ -64,6 +66,22 @@ public final class CandidateTable {
         directed = false;
         taintsRequested = false;
         anyTier = false;
+        dropped = false;
+    }
+
+    /**
+     * As {@link #reset}, for a decision with the same candidates as the last one: their identities stay.
+     *
+     * @return false, and then nothing is done, if a decision has dropped rows since they were added
+     */
+    public boolean restart(long islTokens, int blockSizeTokens) {
+        if (dropped) {
+            return false;
+        }
+        int kept = size;
+        reset(islTokens, blockSizeTokens);
+        size = kept;
+        return true;
     }
 
     /**
@@ -163,6 +181,7 @@ public final class CandidateTable {
             setShared(row, 0);
             setTaintWeight(row, 0);
         }
+        dropped |= kept < size;
         size = kept;
     }
 

@@ -71,7 +71,7 @@ public final class Attempt {
     // ---- in the queue
     private boolean mayWait = true;
     private @Nullable Waiter<Attempt> waiter;
-    private Runnable whenDecided = () -> {};
+    private @Nullable Runnable whenDecided;
 
     // ---- the decision
     private @Nullable SelectionException failure;
@@ -258,6 +258,9 @@ public final class Attempt {
     }
 
     Runnable whenDecided() {
+        if (whenDecided == null) {
+            throw new IllegalStateException("an attempt that may wait has somebody to tell");
+        }
         return whenDecided;
     }
 

@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import java.util.Arrays;
@@ -11,6 +12,8 @@ import java.util.Map;
  */
 final class CandidateReader {
 
+    private static final long NOBODY = -1;
+
     private final Roster roster;
     private final LoadView loads;
     private final Holdings holdings;
@@ -19,6 +22,10 @@ final class CandidateReader {
     private final int blockSize;
     private final boolean tracksBlocks;
     private int[] depths = new int[16];
+    /** Where in the table a row is; of use only where the table agrees. */
+    private int[] positions = new int[16];
+    private long listedVersion = NOBODY;
+    private double bestOverlap;
 
     CandidateReader(
             Roster roster,
@@ -39,26 +46,59 @@ final class CandidateReader {
 
     void fill(Attempt attempt, Eligibility eligible, long now) {
         PreparedPrompt prompt = attempt.prompt();
-        table.reset(prompt.islTokens(), blockSize);
-        long[] hashes = prompt.trackingHashes();
-        project(hashes);
-        int[] rows = eligible.rows();
-        for (int i = 0; i < eligible.count(); i++) {
-            int row = rows[i];
-            table.add(roster.workerIdBits(row), roster.rankNumber(row), row, Math.max(0, roster.kvBlocks(row)));
-            loads.read(row, now);
-            long added = tracksBlocks ? hashes.length - depth(row, hashes) : prompt.requestBlocks();
-            table.setLoad(
-                    i,
-                    loads.prefillTokens(),
-                    loads.decodeBlocks(),
-                    (int) Math.min(added, Integer.MAX_VALUE),
-                    loads.requests());
-        }
+        list(prompt, eligible);
+        readLoad(prompt, eligible.rows(), now);
+        bestOverlap = 0;
         readCache(attempt);
         readTaints(attempt.request().constraints().preferredTaints());
         if (attempt.request().pinnedWorker() != null || attempt.required() != null) {
             table.setDirected();
+        }
+    }
+
+    /** Weighted blocks of the candidate that holds most. */
+    double bestOverlap() {
+        return bestOverlap;
+    }
+
+    /** Puts the eligible rows into the table; those of the last time stay there if they are the same. */
+    private void list(PreparedPrompt prompt, Eligibility eligible) {
+        boolean everybody = eligible.isEverybody();
+        if (everybody && listedVersion == roster.version() && table.restart(prompt.islTokens(), blockSize)) {
+            return;
+        }
+        listedVersion = everybody ? roster.version() : NOBODY;
+        table.reset(prompt.islTokens(), blockSize);
+        if (positions.length < roster.limit()) {
+            positions = new int[Math.max(roster.limit(), positions.length * 2)];
+        }
+        for (int i = 0; i < eligible.count(); i++) {
+            int row = eligible.rows()[i];
+            positions[row] = i;
+            table.add(roster.workerIdBits(row), roster.rankNumber(row), row, Math.max(0, roster.kvBlocks(row)));
+        }
+    }
+
+    private void readLoad(PreparedPrompt prompt, int[] rows, long now) {
+        long[] hashes = prompt.trackingHashes();
+        project(hashes);
+        int tracked = hashes.length > 0 ? ledger.rows() : 0;
+        int whole = (int) Math.min(tracksBlocks ? hashes.length : prompt.requestBlocks(), Integer.MAX_VALUE);
+        int size = table.size();
+        for (int i = 0; i < size; i++) {
+            int row = rows[i];
+            int added = row < tracked ? whole - depths[row] : whole;
+            if (loads.isReported()) {
+                loads.read(row, now);
+                table.setLoad(i, loads.prefillTokens(), loads.decodeBlocks(), added, loads.requests());
+            } else {
+                table.setLoad(
+                        i,
+                        ledger.activePrefillTokens(row, now),
+                        ledger.activeDecodeBlocks(row),
+                        added,
+                        ledger.activeRequests(row));
+            }
         }
     }
 
@@ -72,16 +112,21 @@ final class CandidateReader {
         }
     }
 
-    private int depth(int row, long[] hashes) {
-        return hashes.length > 0 && row < ledger.rows() ? depths[row] : 0;
-    }
-
     private void readCache(Attempt attempt) {
         holdings.of(attempt);
-        if (holdings.known()) {
+        OverlapScores scores = attempt.scores();
+        if (!attempt.remote().isEmpty()) {
             for (int i = 0; i < table.size(); i++) {
-                int row = table.ledgerRow(i);
-                table.setTiers(i, holdings.device(row), holdings.host(row), holdings.disk(row));
+                hold(i, table.ledgerRow(i));
+            }
+        } else if (scores != null) {
+            // Few ranks hold anything of a prompt, so those are looked for, not everybody asked.
+            for (int slot = scores.nextSlot(0); slot >= 0; slot = scores.nextSlot(slot + 1)) {
+                int row = roster.rowOfSlot(slot);
+                int i = row < 0 ? -1 : positions[row];
+                if (i >= 0 && i < table.size() && table.ledgerRow(i) == row) {
+                    hold(i, row);
+                }
             }
         }
         int[] sharedHits = attempt.sharedHits();
@@ -90,6 +135,11 @@ final class CandidateReader {
                 table.setShared(i, from(sharedHits, table.deviceBlocks(i)));
             }
         }
+    }
+
+    private void hold(int i, int row) {
+        table.setTiers(i, holdings.device(row), holdings.host(row), holdings.disk(row));
+        bestOverlap = Math.max(bestOverlap, table.weightedOverlapBlocks(i));
     }
 
     /** How many of the ascending positions are at or behind one. */

@@ -152,7 +152,7 @@ final class Decider {
         reader.fill(attempt, eligibility, now);
         PolicyContext context = context(attempt);
         int eligible = table.size();
-        double best = bestOverlap(attempt);
+        double best = attempt.request().pinnedWorker() == null ? reader.bestOverlap() : 0;
         if (pipeline.narrow(context, Rejections.IGNORED) == 0) {
             attempt.fail(new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
             return;
@@ -211,17 +211,6 @@ final class Decider {
             request = request.toBuilder().affinityTarget(advised).build();
         }
         return new PolicyContext(request, partition.blockSize(), attempt.trackPrefill());
-    }
-
-    /** The most that any eligible rank holds; 0 where the answer says nothing about the choice. */
-    private double bestOverlap(Attempt attempt) {
-        double best = 0;
-        if (attempt.request().pinnedWorker() == null && holdings.known()) {
-            for (int row = 0; row < table.size(); row++) {
-                best = Math.max(best, table.weightedOverlapBlocks(row));
-            }
-        }
-        return best;
     }
 
     /** All ranks, whoever is eligible. */

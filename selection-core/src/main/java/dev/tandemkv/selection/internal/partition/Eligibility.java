@@ -32,6 +32,7 @@ final class Eligibility {
 
     private int[] rows = new int[16];
     private int count;
+    private boolean everybody;
 
     // What the last collection excluded although it was otherwise eligible.
     private int overloaded;
@@ -53,6 +54,11 @@ final class Eligibility {
         return count;
     }
 
+    /** Whether the last collection took every row there is, unasked. */
+    boolean isEverybody() {
+        return everybody;
+    }
+
     /** How many rows only overload excluded. */
     int overloaded() {
         return overloaded;
@@ -61,6 +67,7 @@ final class Eligibility {
     /** Finds the rows that the attempt may use. */
     void collect(Attempt attempt) {
         count = 0;
+        everybody = false;
         overloaded = 0;
         tooSmall = 0;
         largest = 0;
@@ -81,6 +88,7 @@ final class Eligibility {
         if (isUnconstrained(attempt, available)) {
             System.arraycopy(order, 0, rows, 0, order.length);
             count = order.length;
+            everybody = true;
             return;
         }
         for (int row : order) {
@@ -90,6 +98,7 @@ final class Eligibility {
 
     /** Takes every row, for readings that ask nobody's leave. */
     void collectAll() {
+        everybody = true;
         int[] order = roster.order();
         if (rows.length < order.length) {
             rows = new int[Math.max(order.length, rows.length * 2)];

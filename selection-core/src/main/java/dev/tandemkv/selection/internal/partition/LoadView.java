@@ -33,6 +33,11 @@ final class LoadView {
         this.reports = reports;
     }
 
+    /** Whether workers may report load of their own. */
+    boolean isReported() {
+        return reports != null;
+    }
+
     void read(int row, long now) {
         ReportedLoad.Report report = reports == null ? null : reports.lastReport(roster.rank(row));
         if (report == null) {

@@ -41,7 +41,10 @@ final class Roster {
     private long[] kvBlocks = new long[8];
     private long[] workerIdBits = new long[8];
     private int[] rankNumbers = new int[8];
+    /** The row of each index slot, or -1; the inverse of {@code slots}. */
+    private int[] rowOfSlot = {};
     private int[] order = {};
+    private long version;
     private int limit;
     private boolean anyCapacity;
     private int drainingRows;
@@ -57,7 +60,8 @@ final class Roster {
         workerIds[row] = rank.workerId();
         workerIdBits[row] = rank.workerId();
         rankNumbers[row] = rank.rank();
-        slots[row] = slot;
+        slots[row] = NO_SLOT;
+        slot(row, slot);
         draining[row] = false;
         rows.put(rank, row);
         describe(row, spec);
@@ -80,6 +84,7 @@ final class Roster {
             drainingRows--;
         }
         draining[row] = false;
+        slot(row, NO_SLOT);
         free.add(row);
     }
 
@@ -92,6 +97,7 @@ final class Roster {
 
     /** Called once after a series of {@link #add}, {@link #describe} and {@link #remove}. */
     void reorder() {
+        version++;
         order = rows.entrySet().stream()
                 .sorted(Map.Entry.comparingByKey(WorkerRank.UNSIGNED_ORDER))
                 .mapToInt(Map.Entry::getValue)
@@ -188,7 +194,29 @@ final class Roster {
     }
 
     void slot(int row, int slot) {
+        int before = slots[row];
+        if (before != NO_SLOT && rowOfSlot[before] == row) {
+            rowOfSlot[before] = -1;
+        }
         slots[row] = slot;
+        if (slot != NO_SLOT) {
+            if (slot >= rowOfSlot.length) {
+                int known = rowOfSlot.length;
+                rowOfSlot = Arrays.copyOf(rowOfSlot, Math.max(slot + 1, known * 2));
+                Arrays.fill(rowOfSlot, known, rowOfSlot.length, -1);
+            }
+            rowOfSlot[slot] = row;
+        }
+    }
+
+    /** The row whose rank has a slot in the index, or -1. */
+    int rowOfSlot(int slot) {
+        return slot < rowOfSlot.length ? rowOfSlot[slot] : -1;
+    }
+
+    /** Changes whenever the rows or their metadata do. */
+    long version() {
+        return version;
     }
 
     /** Prefill tokens of one batch, or {@link #UNKNOWN_BATCH}. */

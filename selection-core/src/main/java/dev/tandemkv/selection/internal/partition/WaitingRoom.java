@@ -88,8 +88,13 @@ final class WaitingRoom {
         queue.requireRoom(queueClass, partition.schedulableWorkers().size());
         attempt.waiter(queue.add(queueClass, request, cached, attempt, now));
         core.counters().queued.increment();
-        partition.mailbox().afterwards(() -> core.observer().onQueued(partition.key()));
-        schedule(now);
+        Long deadline = request.deadlineTick();
+        long look = now + config.recheckInterval().toNanos();
+        long due = deadline == null ? look : Math.min(look, deadline);
+        partition.mailbox().afterwards(() -> {
+            clockwork.at(due);
+            core.observer().onQueued(partition.key());
+        });
     }
 
     /** Whether the ranks that the last look found are busy, by the class's thresholds. */
@@ -131,7 +136,6 @@ final class WaitingRoom {
         for (Waiter<Attempt> next = poll(now); next != null; next = poll(now)) {
             serve(next, now, newcomer);
         }
-        schedule(now);
     }
 
     private @Nullable Waiter<Attempt> poll(long now) {

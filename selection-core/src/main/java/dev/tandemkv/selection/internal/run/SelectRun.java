@@ -29,14 +29,15 @@ import org.jspecify.annotations.Nullable;
  * stage is the only thing shared: whoever completes it first decides the outcome, and a run that finds it completed takes back what it
  * holds. So a request can be stopped at any time, from any thread, and leaves nothing behind.
  */
-final class SelectRun<T> {
+final class SelectRun<T> implements Runnable {
 
     private final Engine engine;
     private final SelectRequest request;
     private final Purpose purpose;
     private final Delivery<T> delivery;
     private final PendingStage<T> stage = new PendingStage<>();
-    private final CancellationSignal.Source stopped = CancellationSignal.source();
+    /** Ends the wait for a session; made only where there is one. */
+    private volatile CancellationSignal.@Nullable Source sessionWait;
 
     private enum Patience {
         NONE,
@@ -67,7 +68,7 @@ final class SelectRun<T> {
     }
 
     PendingStage<T> start() {
-        stage.onCancel(() -> stop(new CancelledException("selection")));
+        stage.onCancel(this);
         try {
             engine.requireOpen();
             Partition entered = engine.ready(request.partition());
@@ -77,8 +78,10 @@ final class SelectRun<T> {
             }
             Narrowing.requirePinAllowed(request);
             if (Sessions.concern(entered, request)) {
+                CancellationSignal.Source wait = CancellationSignal.source();
+                sessionWait = wait;
                 engine.waits(this);
-                Sessions.steer(entered, request, purpose, engine.core(), stopped)
+                Sessions.steer(entered, request, purpose, engine.core(), wait)
                         .whenComplete((held, failure) -> resume(entered, held, failure));
             } else {
                 proceed(entered, Steering.byCaller(request));
@@ -94,7 +97,7 @@ final class SelectRun<T> {
         String id = asked == null ? engine.core().random().newId() : asked;
         Reservation row = engine.reservations().claim(id, in);
         claim = row;
-        row.onWithdraw(() -> stop(new CancelledException("reserve " + id)));
+        row.onWithdraw(this);
     }
 
     private void resume(Partition in, @Nullable Steering steering, @Nullable Throwable failure) {
@@ -133,7 +136,9 @@ final class SelectRun<T> {
         if (patience == Patience.NONE) {
             made.mustNotWait();
         }
-        made.whenDecided(this::decided);
+        if (in.profile().queues()) {
+            made.whenDecided(this::decided);
+        }
         waiting = made;
         CompletionStage<?> lookup = in.cache().lookUp(made);
         if (lookup == null) {
@@ -279,6 +284,12 @@ final class SelectRun<T> {
 
     // ---- ends
 
+    /** Its caller gave it up, or freed its id. */
+    @Override
+    public void run() {
+        stop(new CancelledException("selection"));
+    }
+
     boolean isOver() {
         return stage.isDone();
     }
@@ -286,7 +297,10 @@ final class SelectRun<T> {
     /** Ends the request from outside, if it has not ended. What it holds is taken back by whoever runs it, or here if it only waits. */
     void stop(SelectionException why) {
         stage.fail(why);
-        stopped.cancel();
+        CancellationSignal.Source wait = sessionWait;
+        if (wait != null) {
+            wait.cancel();
+        }
         engine.abandon(claim);
         Attempt inQueue = waiting;
         Partition in = partition;
