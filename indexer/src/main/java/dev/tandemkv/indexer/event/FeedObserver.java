@@ -46,4 +46,7 @@ public interface FeedObserver {
 
     /** A batch was dropped because a bounded buffer was full. */
     default void onDropped(WorkerRank rank, long sequence) {}
+
+    /** The rank's stream ended; nothing more will be said of it. */
+    default void onClosed(WorkerRank rank) {}
 }

@@ -56,6 +56,11 @@ final class GuardedObserver implements FeedObserver {
         guard(() -> observer.onDropped(rank, sequence));
     }
 
+    @Override
+    public void onClosed(WorkerRank rank) {
+        guard(() -> observer.onClosed(rank));
+    }
+
     private static void guard(Runnable call) {
         try {
             call.run();

@@ -119,6 +119,7 @@ final class RankFeed {
             recovery.stop();
             stream.close();
             closed = true;
+            observer.onClosed(rank);
         });
     }
 
