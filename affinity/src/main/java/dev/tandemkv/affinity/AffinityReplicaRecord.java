@@ -2,7 +2,6 @@ package dev.tandemkv.affinity;
 
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
-import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -114,12 +113,16 @@ public record AffinityReplicaRecord(
         throw new BadRequestException(name, typeOf(fields.get(name)), "an unsigned " + bits + "-bit number");
     }
 
+    /** Integral types only: a decimal one may stand for a number with any number of digits, and what sends it is not a peer. */
     private static @Nullable BigInteger integerOf(Number number) {
-        try {
-            return new BigDecimal(number.toString()).toBigIntegerExact();
-        } catch (ArithmeticException | NumberFormatException e) {
-            return null;
+        if (number instanceof BigInteger big) {
+            return big;
         }
+        boolean integral = number instanceof Long
+                || number instanceof Integer
+                || number instanceof Short
+                || number instanceof Byte;
+        return integral ? BigInteger.valueOf(number.longValue()) : null;
     }
 
     /** The value itself stays out of messages: it may be a session id. */

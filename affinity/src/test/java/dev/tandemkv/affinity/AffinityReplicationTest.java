@@ -491,7 +491,9 @@ class AffinityReplicationTest {
                             BadRequestException.class,
                             e -> assertThat(e.field()).isEqualTo(field));
         }
-        for (Object wrong : new Object[] {-1L, 1.5, "1", new BigInteger("18446744073709551616"), Double.NaN}) {
+        for (Object wrong : new Object[] {
+            -1L, 1.5, "1", new BigInteger("18446744073709551616"), Double.NaN, new java.math.BigDecimal("1E+1000000000")
+        }) {
             Map<String, @Nullable Object> fields =
                     new HashMap<>(record("s", W7, 1, 2, 3).toFields());
             fields.put("sequence", wrong);
