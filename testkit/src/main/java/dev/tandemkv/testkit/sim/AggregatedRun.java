@@ -3,6 +3,7 @@ package dev.tandemkv.testkit.sim;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.testkit.engine.EngineRequest;
 import dev.tandemkv.testkit.sim.Clockwork.Kind;
 import dev.tandemkv.testkit.trace.TraceRequest;
@@ -18,7 +19,7 @@ final class AggregatedRun implements Clockwork.Handler, EnginePool.Progress {
 
     AggregatedRun(Run run, int workers, SimulatedPool.Factory pools) {
         this.run = run;
-        this.workers = new EnginePool(run, "worker", workers, 0, pools, this);
+        this.workers = new EnginePool(run, Role.AGGREGATED, workers, 0, pools, this);
         this.log = new RequestLog(run.workload());
         this.bookings = new Booking[run.workload().requests()];
     }

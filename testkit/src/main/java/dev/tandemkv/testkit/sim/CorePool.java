@@ -26,18 +26,27 @@ public final class CorePool implements SimulatedPool {
      * @param settings configuration, policy and ports
      */
     public static Factory with(UnaryOperator<SelectionCoreBuilder> settings) {
-        return setup -> {
-            SelectionCore core = settings.apply(SelectionCore.builder())
-                    .ticker(setup.time())
-                    .clock(setup.time().clock())
-                    .scheduler(setup.time())
-                    .random(setup.random())
-                    .build();
-            for (WorkerSpec worker : setup.workers()) {
-                core.upsert(worker);
-            }
-            return new CorePool(core);
-        };
+        return setup -> of(setup, settings);
+    }
+
+    /** Makes one pool, for a factory that does more with it. */
+    public static CorePool of(Setup setup, UnaryOperator<SelectionCoreBuilder> settings) {
+        SelectionCore core = settings.apply(SelectionCore.builder())
+                .role(setup.role())
+                .ticker(setup.time())
+                .clock(setup.time().clock())
+                .scheduler(setup.time())
+                .random(setup.random())
+                .build();
+        for (WorkerSpec worker : setup.workers()) {
+            core.upsert(worker);
+        }
+        return new CorePool(core);
+    }
+
+    /** What the pool drives. */
+    public SelectionCore core() {
+        return core;
     }
 
     @Override

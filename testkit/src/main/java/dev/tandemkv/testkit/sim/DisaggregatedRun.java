@@ -8,6 +8,7 @@ import dev.tandemkv.coordinator.DisaggRequest;
 import dev.tandemkv.coordinator.Leg;
 import dev.tandemkv.coordinator.PlanOrder;
 import dev.tandemkv.coordinator.RoutingPlan;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.testkit.engine.EngineRequest;
 import dev.tandemkv.testkit.engine.EngineRequest.Work;
 import dev.tandemkv.testkit.sim.Clockwork.Kind;
@@ -33,8 +34,9 @@ final class DisaggregatedRun implements Clockwork.Handler, EnginePool.Progress {
     DisaggregatedRun(Run run, Topology.Disaggregated topology, SimulatedPool.Factory pools) {
         this.run = run;
         this.transfer = topology.transfer();
-        this.prefill = new EnginePool(run, "prefill", topology.prefillWorkers(), 0, pools, this);
-        this.decode = new EnginePool(run, "decode", topology.decodeWorkers(), topology.prefillWorkers(), pools, this);
+        this.prefill = new EnginePool(run, Role.PREFILL, topology.prefillWorkers(), 0, pools, this);
+        this.decode =
+                new EnginePool(run, Role.DECODE, topology.decodeWorkers(), topology.prefillWorkers(), pools, this);
         this.coordinator = DisaggCoordinator.builder(
                         prefill.router().pool(), decode.router().pool(), run.time())
                 .ticker(run.time())

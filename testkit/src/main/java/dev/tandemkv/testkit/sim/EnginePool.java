@@ -3,6 +3,7 @@ package dev.tandemkv.testkit.sim;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.testkit.engine.EngineListener;
 import dev.tandemkv.testkit.engine.EngineRequest;
 import dev.tandemkv.testkit.engine.FakeEngine;
@@ -42,10 +43,10 @@ final class EnginePool {
     /** In order of due time, since every event is delayed alike. */
     private final ArrayDeque<Delivery> underway = new ArrayDeque<>();
 
-    private SimulatedPool router;
+    private final SimulatedPool router;
 
-    EnginePool(Run run, String name, int workers, int firstEngine, SimulatedPool.Factory factory, Progress progress) {
-        this.name = name;
+    EnginePool(Run run, Role role, int workers, int firstEngine, SimulatedPool.Factory factory, Progress progress) {
+        this.name = role == Role.AGGREGATED ? "worker" : role.wireName();
         this.setup = run.engines();
         this.clock = run.clock();
         this.workload = run.workload();
@@ -62,7 +63,7 @@ final class EnginePool {
             engines.add(new Engine(w, run.stepNanos()));
         }
         this.router = factory.create(
-                new SimulatedPool.Setup(specs, setup.model().blockTokens(), run.time(), run.randomFor(name)));
+                new SimulatedPool.Setup(role, specs, setup.model().blockTokens(), run.time(), run.randomFor(name)));
     }
 
     SimulatedPool router() {

@@ -5,6 +5,7 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.selection.SelectionPool;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -31,12 +32,13 @@ public interface SimulatedPool {
     /**
      * What a pool is made from.
      *
+     * @param role what the workers do
      * @param workers who serves, in one partition
      * @param blockTokens tokens of a block
      * @param time clock, ticker and scheduler of the run
      * @param random for ties
      */
-    record Setup(List<WorkerSpec> workers, int blockTokens, VirtualTime time, RandomGenerator random) {
+    record Setup(Role role, List<WorkerSpec> workers, int blockTokens, VirtualTime time, RandomGenerator random) {
 
         public Setup {
             workers = List.copyOf(workers);
