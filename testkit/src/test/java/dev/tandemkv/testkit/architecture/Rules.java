@@ -2,6 +2,7 @@ package dev.tandemkv.testkit.architecture;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.INTERFACES;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
@@ -121,11 +122,13 @@ final class Rules {
                 })));
     }
 
+    /** The others need {@code Unsafe}; their common interface does not. */
     static ArchRule onlyAtomicQueues() {
         return noClasses()
                 .should()
                 .dependOnClassesThat(
-                        resideInAnyPackage("org.jctools.queues", "org.jctools.maps..", "org.jctools.util.."));
+                        resideInAnyPackage("org.jctools.queues", "org.jctools.maps..", "org.jctools.util..")
+                                .and(not(INTERFACES)));
     }
 
     static ArchRule noStaticMutableState() {
