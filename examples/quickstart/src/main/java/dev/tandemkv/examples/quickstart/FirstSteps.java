@@ -10,7 +10,9 @@ import dev.tandemkv.coordinator.DisaggRequest;
 import dev.tandemkv.coordinator.Leg;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.indexer.hash.BlockHasher;
-import dev.tandemkv.indexer.hash.HashedPrompt;
+import dev.tandemkv.indexer.hash.BlockHashes;
+import dev.tandemkv.indexer.hash.HashScope;
+import dev.tandemkv.indexer.hash.MultimodalObjects;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SelectionCore;
@@ -29,10 +31,9 @@ final class FirstSteps {
                 WorkerSpec.builder(1).endpoint("10.0.0.1:8000").blockSize(64).build());
         core.upsert(
                 WorkerSpec.builder(2).endpoint("10.0.0.2:8000").blockSize(64).build());
-        HashedPrompt cached = HashedPrompt.of(tokens, BlockHasher.ofBlockSize(64));
-        KvEvent stored = KvEvent.Stored.device(
-                null, cached.hashes().sequences(), cached.hashes().locals());
-        core.apply(PartitionKey.DEFAULT, WorkerRank.of(2), stored); // worker 2 says: I have cached this
+        BlockHashes held = BlockHasher.ofBlockSize(64).hash(tokens, HashScope.BASE, MultimodalObjects.NONE);
+        core.apply(
+                PartitionKey.DEFAULT, WorkerRank.of(2), KvEvent.Stored.device(null, held.sequences(), held.locals()));
         SelectRequest request = SelectRequest.builder(Prompt.ofTokens(tokens)).build();
         core.selectAndReserve(request).thenAccept(booking -> {
             try (booking) { // the load stays booked until here, and is freed on every way out
