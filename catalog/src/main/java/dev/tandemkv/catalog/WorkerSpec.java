@@ -62,6 +62,8 @@ public record WorkerSpec(
         @Nullable String kvEventSourceMode,
         @Nullable String incarnation) {
 
+    private static final String TOPOLOGY_TAINT = "dynamo.topology/";
+
     private static final Set<String> HINT_WORKER_TYPES = Set.of("aggregated", "prefill", "decode", "encode");
 
     /** @throws BadRequestException naming the field, if a value is one that no worker can have */
@@ -133,6 +135,21 @@ public record WorkerSpec(
     /** Whether block hashes use the eagle window; false where not given. */
     public boolean eagle() {
         return isEagle != null && isEagle;
+    }
+
+    /** The taint of a worker in a topology domain: {@code dynamo.topology/<domain>=<value>}. */
+    public static String topologyTaint(String domain, String value) {
+        return TOPOLOGY_TAINT + domain + '=' + value;
+    }
+
+    /** Whether the worker carries a taint: one of its labels, or the taint of a topology domain it lies in. */
+    public boolean carries(String taint) {
+        return taints.contains(taint) || (taint.startsWith(TOPOLOGY_TAINT) && liesIn(taint));
+    }
+
+    private boolean liesIn(String topologyTaint) {
+        return topologyDomains.entrySet().stream()
+                .anyMatch(e -> topologyTaint(e.getKey(), e.getValue()).equals(topologyTaint));
     }
 
     /** Whether the (unsigned) rank is one of this worker's. */

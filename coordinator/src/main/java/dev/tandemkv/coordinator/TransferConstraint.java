@@ -1,6 +1,7 @@
 package dev.tandemkv.coordinator;
 
 import dev.tandemkv.catalog.KvTransferEnforcement;
+import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.RoutingConstraints;
 import java.util.Objects;
 
@@ -15,21 +16,15 @@ import java.util.Objects;
  */
 public record TransferConstraint(String domain, String value, KvTransferEnforcement enforcement, double weight) {
 
-    private static final String PREFIX = "dynamo.topology/";
-
     public TransferConstraint {
         Objects.requireNonNull(domain, "domain");
         Objects.requireNonNull(value, "value");
         Objects.requireNonNull(enforcement, "enforcement");
     }
 
-    /** The taint of a worker in a topology domain: {@code dynamo.topology/<domain>=<value>}. */
-    public static String taint(String domain, String value) {
-        return PREFIX + domain + '=' + value;
-    }
-
+    /** The taint that a worker in this place carries. */
     public String taint() {
-        return taint(domain, value);
+        return WorkerSpec.topologyTaint(domain, value);
     }
 
     public boolean isRequired() {
@@ -43,7 +38,7 @@ public record TransferConstraint(String domain, String value, KvTransferEnforcem
 
     /** Whether a leg's own required taints demand another value of the same domain, so that no worker can satisfy both. */
     public boolean contradicts(RoutingConstraints own) {
-        String sameDomain = PREFIX + domain + '=';
+        String sameDomain = WorkerSpec.topologyTaint(domain, "");
         return isRequired()
                 && own.requiredTaints().stream()
                         .anyMatch(taint -> taint.startsWith(sameDomain) && !taint.equals(taint()));

@@ -383,13 +383,7 @@ public final class MemoryPool implements SelectionPool {
                 && (allowed == null || allowed.contains(id))
                 && !request.excludedWorkerIds().contains(id)
                 && (pin == null || pin.workerId() == id)
-                && request.constraints().requiredTaints().stream().allMatch(taint -> carries(spec, taint));
-    }
-
-    private static boolean carries(WorkerSpec spec, String taint) {
-        return spec.taints().contains(taint)
-                || spec.topologyDomains().entrySet().stream()
-                        .anyMatch(e -> taint.equals("dynamo.topology/" + e.getKey() + '=' + e.getValue()));
+                && request.constraints().requiredTaints().stream().allMatch(spec::carries);
     }
 
     private double cost(WorkerSpec spec, SelectRequest request) {
@@ -399,7 +393,7 @@ public final class MemoryPool implements SelectionPool {
                 tracksPrefill(request) ? (prefillTokens(id) + request.prompt().islTokens()) / (double) BLOCK : 0;
         double raw = prefill - (credit == null ? 1 : credit) * cachedBlocks.getOrDefault(id, 0) + decodeBlocks(id);
         double matched = request.constraints().preferredTaints().entrySet().stream()
-                .filter(e -> carries(spec, e.getKey()))
+                .filter(e -> spec.carries(e.getKey()))
                 .mapToDouble(Map.Entry::getValue)
                 .sum();
         return (raw + 1000) * Math.exp(-Math.tanh(matched));

@@ -90,7 +90,7 @@ final class PairChoice {
     private static double matched(WorkerRecord record, RoutingConstraints constraints) {
         double sum = 0;
         for (Map.Entry<String, Double> preferred : constraints.preferredTaints().entrySet()) {
-            if (TransferDomains.carries(record, preferred.getKey())) {
+            if (record.spec().carries(preferred.getKey())) {
                 sum += preferred.getValue();
             }
         }

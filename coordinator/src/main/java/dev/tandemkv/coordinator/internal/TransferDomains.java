@@ -56,18 +56,9 @@ final class TransferDomains {
                 : Resolved.to(new TransferConstraint(domain, value, enforcement, weight));
     }
 
-    /** Whether a worker carries a taint, by its own label or by the place it is in. */
-    static boolean carries(WorkerRecord record, String taint) {
-        WorkerSpec spec = record.spec();
-        return spec.taints().contains(taint)
-                || spec.topologyDomains().entrySet().stream()
-                        .anyMatch(e -> TransferConstraint.taint(e.getKey(), e.getValue())
-                                .equals(taint));
-    }
-
     /** Whether the worker's own required domain, if it has one, contains the other worker. */
     static boolean accepts(WorkerRecord worker, WorkerRecord other) {
         TransferConstraint own = of(worker).constraint();
-        return own == null || !own.isRequired() || carries(other, own.taint());
+        return own == null || !own.isRequired() || other.spec().carries(own.taint());
     }
 }

@@ -6,7 +6,6 @@ import dev.tandemkv.catalog.WorkerLifecycle;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerRecord;
 import dev.tandemkv.catalog.WorkerSpec;
-import dev.tandemkv.coordinator.TransferConstraint;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.ChargeOutcome;
@@ -195,14 +194,7 @@ public final class LedgerPool implements SelectionPool {
                 && (allowed == null || allowed.contains(spec.workerId()))
                 && !request.excludedWorkerIds().contains(spec.workerId())
                 && (pin == null || pin.equals(WorkerRank.of(spec.workerId())))
-                && request.constraints().requiredTaints().stream().allMatch(taint -> carries(spec, taint));
-    }
-
-    private static boolean carries(WorkerSpec spec, String taint) {
-        return spec.taints().contains(taint)
-                || spec.topologyDomains().entrySet().stream()
-                        .anyMatch(e -> TransferConstraint.taint(e.getKey(), e.getValue())
-                                .equals(taint));
+                && request.constraints().requiredTaints().stream().allMatch(spec::carries);
     }
 
     private double cost(WorkerSpec spec, SelectRequest request) {
@@ -213,7 +205,7 @@ public final class LedgerPool implements SelectionPool {
                         / (double) blockSize
                 : 0;
         double preferred = request.constraints().preferredTaints().entrySet().stream()
-                .filter(e -> carries(spec, e.getKey()))
+                .filter(e -> spec.carries(e.getKey()))
                 .mapToDouble(Map.Entry::getValue)
                 .sum();
         return (load + prefill) * Math.exp(-Math.tanh(preferred));

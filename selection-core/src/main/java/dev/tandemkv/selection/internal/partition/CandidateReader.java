@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
@@ -24,6 +25,7 @@ final class CandidateReader {
     private int[] depths = new int[16];
     /** Where in the table a row is; of use only where the table agrees. */
     private int[] positions = new int[16];
+
     private long listedVersion = NOBODY;
     private double bestOverlap;
 
@@ -155,8 +157,9 @@ final class CandidateReader {
         table.preferTaints();
         for (int i = 0; i < table.size(); i++) {
             double weight = 0;
-            for (String taint : roster.spec(table.ledgerRow(i)).taints()) {
-                weight += preferred.getOrDefault(taint, 0.0);
+            WorkerSpec spec = roster.spec(table.ledgerRow(i));
+            for (Map.Entry<String, Double> taint : preferred.entrySet()) {
+                weight += spec.carries(taint.getKey()) ? taint.getValue() : 0;
             }
             table.setTaintWeight(i, weight);
         }

@@ -5,6 +5,7 @@ import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.ExceedsCapacityException;
 import dev.tandemkv.selection.ExclusionReason;
 import dev.tandemkv.selection.NoEligibleWorkerException;
@@ -151,7 +152,7 @@ final class Eligibility {
         if (roster.draining(row)) {
             return ExclusionReason.RANK_UNAVAILABLE;
         }
-        if (!roster.spec(row).taints().containsAll(request.constraints().requiredTaints())) {
+        if (!carriesAll(roster.spec(row), request.constraints().requiredTaints())) {
             return ExclusionReason.CONSTRAINTS_UNSATISFIED;
         }
         long blocks = roster.kvBlocks(row);
@@ -228,5 +229,14 @@ final class Eligibility {
                         || request.excludedWorkerIds().contains(pin.workerId()))) {
             throw new BadRequestException("pinned_worker", pin, "a worker of the allowed set");
         }
+    }
+
+    private static boolean carriesAll(WorkerSpec spec, Set<String> taints) {
+        for (String taint : taints) {
+            if (!spec.carries(taint)) {
+                return false;
+            }
+        }
+        return true;
     }
 }

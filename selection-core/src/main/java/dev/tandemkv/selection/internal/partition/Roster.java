@@ -43,6 +43,7 @@ final class Roster {
     private int[] rankNumbers = new int[8];
     /** The row of each index slot, or -1; the inverse of {@code slots}. */
     private int[] rowOfSlot = {};
+
     private int[] order = {};
     private long version;
     private int limit;
