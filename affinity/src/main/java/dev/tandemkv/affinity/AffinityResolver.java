@@ -70,7 +70,7 @@ public final class AffinityResolver {
         if (bound.isEmpty() || !request.isLive().test(bound.get())) {
             return Optional.empty();
         }
-        if (!(table.acquireNow(request.sessionId()) instanceof Acquisition.Held held)) {
+        if (!(table.acquireNow(request.sessionId(), null) instanceof Acquisition.Held held)) {
             return Optional.empty();
         }
         AffinityHold hold = held.hold();
@@ -107,7 +107,7 @@ public final class AffinityResolver {
         }
         AffinityLease lease = commitOrMove(hold, dispatched, isLive);
         for (int attempt = 0; lease == null && attempt < FAILOVER_ATTEMPTS; attempt++) {
-            Acquisition again = table.acquireNow(hold.claim().sessionId);
+            Acquisition again = table.acquireNow(hold.claim().sessionId, null);
             if (again instanceof Acquisition.Unpinned) {
                 return Optional.empty();
             }

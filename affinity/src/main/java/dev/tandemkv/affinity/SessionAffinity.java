@@ -106,29 +106,34 @@ public final class SessionAffinity implements AutoCloseable {
      */
     public Acquisition tryAcquire(String sessionId, @Nullable AffinityTarget explicit) {
         requireSessionId(sessionId);
+        Acquisition now = acquireNow(sessionId, explicit);
+        return now != null ? now : acquireOrWait(sessionId, explicit);
+    }
+
+    /** Tries once more, with a place in the queue at hand: whether it is needed is decided in the step that takes it. */
+    private Acquisition acquireOrWait(String sessionId, @Nullable AffinityTarget explicit) {
         AffinityWait turn = new AffinityWait(this, sessionId, explicit);
         Effects effects = new Effects();
         Acquired acquired = bindings.acquire(sessionId, explicit, turn.place(), effects);
-        if (acquired == Acquired.Simple.WAITING) {
-            waiting.incrementAndGet();
-            turn.whenSettled(waiting::decrementAndGet);
+        if (acquired != Acquired.Simple.WAITING) {
+            perform(sessionId, effects);
+            return answer(sessionId, acquired, explicit);
         }
+        waiting.incrementAndGet();
+        turn.whenSettled(waiting::decrementAndGet);
         perform(sessionId, effects);
-        if (acquired == Acquired.Simple.WAITING) {
-            tally.waiting();
-            turn.watch();
-            return new Acquisition.Waiting(turn);
-        }
-        return answer(sessionId, acquired, explicit);
+        tally.waiting();
+        turn.watch();
+        return new Acquisition.Waiting(turn);
     }
 
     /** As {@link #tryAcquire}, for a caller that will not wait; {@code null} where it would have to. */
     @Nullable
-    Acquisition acquireNow(String sessionId) {
+    Acquisition acquireNow(String sessionId, @Nullable AffinityTarget explicit) {
         Effects effects = new Effects();
-        Acquired acquired = bindings.acquire(sessionId, null, null, effects);
+        Acquired acquired = bindings.acquire(sessionId, explicit, null, effects);
         perform(sessionId, effects);
-        return acquired == Acquired.Simple.WAITING ? null : answer(sessionId, acquired, null);
+        return acquired == Acquired.Simple.WAITING ? null : answer(sessionId, acquired, explicit);
     }
 
     private Acquisition answer(String sessionId, Acquired acquired, @Nullable AffinityTarget explicit) {

@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
 /** What a step on a row owes the outside; carried out by the caller when the row is no longer locked. Confined to one thread. */
 public final class Effects {
 
-    private final List<Grant> grants = new ArrayList<>(0);
+    /** Made when there is one: most steps have none. */
+    private @Nullable List<Grant> grants;
+
     private @Nullable Announcement announcement;
     private boolean stolen;
     private boolean duplicate;
@@ -22,6 +24,9 @@ public final class Effects {
     public record Announcement(@Nullable AffinityTarget target, AffinityVersion version) {}
 
     void grant(Waiter waiter, Acquired acquired) {
+        if (grants == null) {
+            grants = new ArrayList<>();
+        }
         grants.add(new Grant(waiter, acquired));
     }
 
@@ -42,7 +47,7 @@ public final class Effects {
     }
 
     public List<Grant> grants() {
-        return grants;
+        return grants == null ? List.of() : grants;
     }
 
     public @Nullable Announcement announcement() {
