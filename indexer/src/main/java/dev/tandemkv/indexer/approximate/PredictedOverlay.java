@@ -7,7 +7,6 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
-import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.indexer.hash.BlockHashes;
 import java.time.Duration;
@@ -85,7 +84,7 @@ public final class PredictedOverlay implements AutoCloseable {
     /**
      * Starts the description of an overlay.
      *
-     * @param primary the index whose scores it raises; ranks get their slots there
+     * @param primary the index whose scores it raises; a rank counts from its registration there to its removal
      */
     public static Builder builder(PrefixIndex primary, Ticker ticker, Scheduler scheduler) {
         return new Builder(primary, ticker, scheduler);
@@ -97,26 +96,27 @@ public final class PredictedOverlay implements AutoCloseable {
      * A request was sent to a rank: it is assumed to hold the prompt's blocks from now on. Recording again renews the time of all of them.
      * On a rank whose capacity is modelled the blocks are used and released at once.
      *
-     * @return what the overlay's index made of it; nothing is timed unless {@link EventOutcome#applied()}
+     * @return whether it was recorded; not so if the primary does not know the rank, or there is no room
      */
-    public EventOutcome record(WorkerRank rank, BlockHashes blocks) {
-        if (blocks.size() == 0) {
-            return EventOutcome.OK;
-        }
-        register(rank);
-        EventOutcome outcome = locked(() -> {
-            Modelled model = modelled.get(rank);
-            if (model == null) {
-                return recordTimed(rank, blocks);
-            }
-            EventOutcome stored = store(rank, null, blocks);
-            model.pool.acquire(NO_ATTEMPT, blocks.sequences(), 0);
-            model.pool.release(NO_ATTEMPT);
-            remove(rank, model.pool.reconcile());
-            return stored;
-        });
+    public boolean record(WorkerRank rank, BlockHashes blocks) {
+        boolean done = blocks.size() > 0 && locked(() -> recordLocked(rank, blocks));
         scheduleWakeUp();
-        return outcome;
+        return done;
+    }
+
+    private boolean recordLocked(WorkerRank rank, BlockHashes blocks) {
+        if (isUnknown(rank)) {
+            return false;
+        }
+        Modelled model = modelled.get(rank);
+        if (model == null) {
+            return recordTimed(rank, blocks).applied();
+        }
+        boolean stored = store(rank, null, blocks).applied();
+        model.pool.acquire(NO_ATTEMPT, blocks.sequences(), 0);
+        model.pool.release(NO_ATTEMPT);
+        remove(rank, model.pool.reconcile());
+        return stored;
     }
 
     private EventOutcome recordTimed(WorkerRank rank, BlockHashes blocks) {
@@ -140,10 +140,13 @@ public final class PredictedOverlay implements AutoCloseable {
         }
     }
 
-    private void register(WorkerRank rank) {
-        if (primary.slotOf(rank) < 0) {
-            primary.register(rank, SourceTraits.DEFAULT);
+    /** A rank that has left the primary must not come back through a request that was under way. */
+    private boolean isUnknown(WorkerRank rank) {
+        boolean unknown = primary.slotOf(rank) < 0;
+        if (unknown) {
+            ignored++;
         }
+        return unknown;
     }
 
     // ---- time
@@ -186,13 +189,15 @@ public final class PredictedOverlay implements AutoCloseable {
 
     /**
      * Says how many blocks a rank's cache has. A rank with a capacity is modelled, one without, or with 0, falls back to time; a change
-     * between the two, and another incarnation, empty the rank.
+     * between the two, and another incarnation, empty the rank. Ignored for a rank that the primary does not know.
      *
      * @param incarnation identity of the rank's process, or {@code null} if unknown
      */
     public void setCapacity(WorkerRank rank, @Nullable String incarnation, OptionalLong blocks) {
-        register(rank);
         locked(() -> {
+            if (isUnknown(rank)) {
+                return rank;
+            }
             Modelled known = modelled.get(rank);
             boolean wanted = blocks.isPresent() && blocks.getAsLong() != 0;
             if (known != null && wanted && Objects.equals(known.incarnation, incarnation)) {
@@ -226,8 +231,10 @@ public final class PredictedOverlay implements AutoCloseable {
         if (attempt.isEmpty()) {
             throw new IllegalArgumentException("attempt: empty (expected: a name)");
         }
-        register(rank);
         Lease lease = locked(() -> {
+            if (isUnknown(rank)) {
+                return new Lease(rank, attempt, null, PredictedLease.Outcome.IGNORED);
+            }
             Modelled model = modelled.get(rank);
             if (model == null) {
                 boolean applied = blocks.size() > 0 && recordTimed(rank, blocks).applied();

@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.hash.BlockHashes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +27,12 @@ class PredictedOverlayPropertyTest {
 
     private final VirtualTime time = new VirtualTime();
     private final PrefixIndex primary = PrefixIndex.builder().build();
+
+    PredictedOverlayPropertyTest() {
+        for (int worker = 0; worker < 3; worker++) {
+            primary.register(WorkerRank.of(worker), SourceTraits.DEFAULT);
+        }
+    }
 
     @Property
     void timedBlocks_equalTheModelAtEveryStep(@ForAll long seed) {

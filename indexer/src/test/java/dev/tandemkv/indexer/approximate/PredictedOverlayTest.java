@@ -8,6 +8,7 @@ import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.indexer.hash.BlockHashes;
@@ -25,6 +26,12 @@ class PredictedOverlayTest {
     private final PrefixIndex primary = PrefixIndex.builder().build();
     private final PredictedOverlay overlay =
             PredictedOverlay.builder(primary, time, time).build();
+
+    PredictedOverlayTest() {
+        for (WorkerRank rank : new WorkerRank[] {A, new WorkerRank(1, 1), B}) {
+            primary.register(rank, SourceTraits.DEFAULT);
+        }
+    }
 
     // ---- time
 
@@ -176,7 +183,7 @@ class PredictedOverlayTest {
     }
 
     @Test
-    void merge_rankThatLeftThePrimary_isSkipped() {
+    void rankThatLeftThePrimary_isNeitherMergedNorRecordedAgain() {
         overlay.record(A, hashes(1));
         primary.removeRank(A);
         OverlapScores scores = OverlapScores.create();
@@ -184,6 +191,13 @@ class PredictedOverlayTest {
         assertThat(overlay.merge(new long[] {1}, 1, scores, OverlapScores.create()))
                 .isTrue();
         assertThat(scores.nextSlot(0)).isEqualTo(-1);
+        overlay.removeRank(A);
+        assertThat(overlay.record(A, hashes(1))).isFalse();
+        overlay.setCapacity(A, null, OptionalLong.of(4));
+        assertThat(overlay.acquire(A, null, "a", hashes(1), 0).outcome()).isEqualTo(PredictedLease.Outcome.IGNORED);
+        assertThat(overlay.stats().ignored()).isEqualTo(3);
+        assertThat(overlay.stats().timedBlocks()).isZero();
+        assertThat(primary.slotOf(A)).isEqualTo(-1);
     }
 
     // ---- modelled capacity
