@@ -39,6 +39,10 @@ class RemovalWorkTest {
                 assertThat(index.apply(WorkerRank.of(0), KvEvent.Removed.device(block)))
                         .isEqualTo(EventOutcome.OK);
             }
+            if (order == Order.LEAF_TO_ROOT) {
+                // Every block but the first is found beside the one before.
+                assertThat(index.core().removalSearches()).isLessThanOrEqualTo(1);
+            }
             index.checkInvariants();
             assertThat(index.core().relabelled() - before).isLessThanOrEqualTo((long) most * n);
             assertThat(index.blocks(WorkerRank.of(0))).isZero();

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * several places; {@link #repeats} counts the entries beyond the first of each.
  *
  * <p>Entries lie in segments of 2,048 under an extendible directory (top hash bits): a full segment is split alone, so no event pays for more
- * than that. Linear probing within the segment, load at most 0.72 including tombstones; a segment with many tombstones is rebuilt in place. Only where
+ * than that. Linear probing within the segment, load at most 0.69 including tombstones; a segment with many tombstones is rebuilt in place. Only where
  * one hash fills a segment by itself is the segment enlarged instead.
  *
  * <p>The multipliers are random, since the hashes are chosen by strangers.
@@ -94,10 +94,10 @@ final class ExtTable {
         return next == segment.length ? HEAD : next;
     }
 
-    /** Most entries, tombstones included, before a segment is split or rebuilt: 0.72 of its size. */
+    /** Most entries, tombstones included, before a segment is split or rebuilt: 0.69 of its size. */
     private static int limit(int[] segment) {
         int size = segment.length - HEAD;
-        return size - (size >>> 2) - (size >>> 5);
+        return size - (size >>> 2) - (size >>> 4);
     }
 
     private static int tag(long h) {

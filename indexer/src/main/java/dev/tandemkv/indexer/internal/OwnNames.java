@@ -138,13 +138,6 @@ final class OwnNames {
         return before != 0 || nextNode != 0 || canonicalToo;
     }
 
-    /** Takes out all names of a slot that the rank no longer holds. */
-    void removeAll(int slot) {
-        for (int head = head(slot); head != 0; head = head(slot)) {
-            remove(head);
-        }
-    }
-
     private int indexOf(int slot) {
         int i = home(slot, heads);
         while (nodes.slot(heads[i]) != slot) {

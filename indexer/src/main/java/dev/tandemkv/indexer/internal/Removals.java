@@ -31,16 +31,42 @@ final class Removals {
         boolean unknown = false;
         Set<Long> scrubbed = entries.truncates() && exts.length > 1 ? new HashSet<>() : null;
         pendingCount = 0;
-        for (long ext : exts) {
+        int at = 0;
+        while (at < exts.length) {
+            long ext = exts[at++];
             int slot = locate(rank, ext);
             if (slot == 0) {
                 unknown |= scrubbed == null || !scrubbed.contains(ext);
             } else {
                 remove(rank, ext, slot, scrubbed);
+                at += sweep(rank, exts, at);
             }
         }
         flush(rank);
         return unknown ? EventOutcome.BLOCK_NOT_FOUND : EventOutcome.OK;
+    }
+
+    /** Gathers the blocks that go on beside those about to leave, in either direction, where one entry is one block; answers how many. */
+    private int sweep(RankState rank, long[] exts, int from) {
+        if (pendingCount == 0 || rank.hasNames() || rank.countsAny()) {
+            return 0;
+        }
+        int run = tree.slab.run(pending);
+        long[] chunk = tree.slab.exts[pending >>> Slab.CHUNK_BITS];
+        int offset = pending & Slab.MASK;
+        int most = Math.min(pending - tree.runs.start(run), exts.length - from);
+        int n = 0;
+        while (n < most && chunk[offset - 1 - n] == exts[from + n]) {
+            n++;
+        }
+        pending -= n;
+        if (n == 0) {
+            int after = pending + pendingCount;
+            most = Math.min(tree.runs.last(run) - after + 1, exts.length - from);
+            n = most > 0 ? tree.matchExts(after, exts, from, most) : 0;
+        }
+        pendingCount += n;
+        return n;
     }
 
     private void remove(RankState rank, long ext, int slot, @Nullable Set<Long> scrubbed) {
