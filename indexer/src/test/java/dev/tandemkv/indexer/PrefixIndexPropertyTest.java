@@ -35,7 +35,7 @@ class PrefixIndexPropertyTest {
         return IndexStreams.streams(150, 4);
     }
 
-    @Property(tries = 700)
+    @Property(tries = 400)
     void anyStream_anyPolicy_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("streams") List<Action> stream) {
         Comparison comparison = new Comparison(setup);
@@ -44,7 +44,7 @@ class PrefixIndexPropertyTest {
         }
     }
 
-    @Property(tries = 30)
+    @Property(tries = 20)
     void longStream_anyPolicy_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("longStreams") List<Action> stream) {
         Comparison comparison = new Comparison(setup);
@@ -53,7 +53,7 @@ class PrefixIndexPropertyTest {
         }
     }
 
-    @Property(tries = 200)
+    @Property(tries = 100)
     void shallowStream_copiesCounted_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("shallowStreams") List<Action> stream) {
         Comparison comparison = new Comparison(new Setup(setup.holes(), 0, setup.memory(), SourceTraits.COUNTS_COPIES));
@@ -62,7 +62,7 @@ class PrefixIndexPropertyTest {
         }
     }
 
-    @Property(tries = 150)
+    @Property(tries = 80)
     void contents_restoredIntoAFreshIndex_equal(@ForAll("setups") Setup setup, @ForAll("streams") List<Action> stream) {
         Comparison comparison = new Comparison(setup);
         for (Action action : stream) {
