@@ -1,0 +1,115 @@
+package dev.tandemkv.adapters.zmq;
+
+import dev.tandemkv.adapters.enginewire.ReplayMessage;
+import dev.tandemkv.adapters.enginewire.WireFormatException;
+import dev.tandemkv.adapters.enginewire.neutral.EngineListener;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.indexer.event.EventBatch;
+import dev.tandemkv.indexer.event.ReplayReply;
+import dev.tandemkv.indexer.event.ReplaySource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.zeromq.SocketType;
+import org.zeromq.ZMQ;
+
+/**
+ * Asks an engine's replay socket. Each request has a socket of its own, so that a late answer to an abandoned one cannot be taken for an
+ * answer to the next; it receives without a high-water mark, because the engine drops what is not taken at once. An engine that does not
+ * answer, or falls silent half-way, is waited for no longer than the silence allows.
+ */
+final class RankReplay implements ReplaySource {
+
+    private final SocketLoop loop;
+    private final String endpoint;
+    private final EngineListener listener;
+    private final Duration silence;
+    private final long maxFrameBytes;
+
+    RankReplay(SocketLoop loop, String endpoint, EngineListener listener, Duration silence, long maxFrameBytes) {
+        this.loop = loop;
+        this.endpoint = endpoint;
+        this.listener = listener;
+        this.silence = silence;
+        this.maxFrameBytes = maxFrameBytes;
+    }
+
+    @Override
+    public CompletionStage<ReplayReply> replay(WorkerRank rank, long from) {
+        Request request = new Request();
+        loop.execute(() -> request.send(from));
+        return request.reply.minimalCompletionStage();
+    }
+
+    /** One request; touched by the loop's thread alone, but for the stage. */
+    private final class Request {
+        private final CompletableFuture<ReplayReply> reply = new CompletableFuture<>();
+        private final List<EventBatch> batches = new ArrayList<>();
+        private ZMQ.@Nullable Socket socket;
+        private Scheduler.@Nullable Task timer;
+        private boolean heard;
+
+        void send(long from) {
+            ZMQ.Socket dealer = loop.open(SocketType.DEALER);
+            socket = dealer;
+            try {
+                dealer.setRcvHWM(0);
+                dealer.setMaxMsgSize(maxFrameBytes);
+                dealer.connect(endpoint);
+                List<byte[]> frames = ReplayMessage.request(from);
+                dealer.send(frames.get(0), ZMQ.SNDMORE | ZMQ.DONTWAIT);
+                dealer.send(frames.get(1), ZMQ.DONTWAIT);
+            } catch (RuntimeException e) {
+                loop.close(dealer);
+                reply.completeExceptionally(e);
+                return;
+            }
+            loop.listen(dealer, this::receive);
+            awaitMore();
+        }
+
+        private void receive(List<byte[]> frames) {
+            ReplayMessage message;
+            try {
+                message = ReplayMessage.of(frames);
+            } catch (WireFormatException e) {
+                return;
+            }
+            heard = true;
+            if (message instanceof ReplayMessage.Data data) {
+                listener.replayed(data).ifPresent(batches::add);
+                awaitMore();
+            } else {
+                finish(ReplayReply.End.MARKED);
+            }
+        }
+
+        private void awaitMore() {
+            if (timer != null) {
+                timer.cancel();
+            }
+            timer = loop.schedule(silence, () -> finish(ReplayReply.End.SILENT));
+        }
+
+        private void finish(ReplayReply.End end) {
+            ZMQ.Socket open = socket;
+            if (open == null) {
+                return;
+            }
+            socket = null;
+            loop.close(open);
+            if (timer != null) {
+                timer.cancel();
+            }
+            if (heard) {
+                reply.complete(new ReplayReply.Batches(batches, end));
+            } else {
+                reply.completeExceptionally(new SilentEngineException(endpoint, silence));
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+package dev.tandemkv.adapters.zmq;
+
+import dev.tandemkv.catalog.ShutdownException;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.catalog.time.Ticker;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/**
+ * The one thread that touches sockets. Others hand it work through a queue and wake it through a pipe; it is never interrupted, because an
+ * interrupt breaks JeroMQ's sockets.
+ *
+ * <p>The sockets, the poller and the timers belong to the loop's thread. The queue, the pipe's sink and the flags may be touched by any.
+ */
+final class SocketLoop implements Scheduler, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SocketLoop.class);
+
+    /** Messages of one socket before the next has its turn. */
+    private static final int TURN = 256;
+
+    private static final long LONGEST_POLL_MILLIS = 60_000;
+
+    /** Takes one message of a socket. */
+    @FunctionalInterface
+    interface Receiver {
+        void receive(List<byte[]> frames);
+    }
+
+    private record Timer(long due, long order, Runnable work, AtomicBoolean cancelled) {}
+
+    private final Ticker ticker;
+    private final ZContext context = new ZContext();
+    private final Pipe wake;
+    private final Thread thread;
+    private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean woken = new AtomicBoolean();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+    private final Map<ZMQ.Socket, Receiver> receivers = new LinkedHashMap<>();
+    private final PriorityQueue<Timer> timers =
+            new PriorityQueue<>(Comparator.comparingLong(Timer::due).thenComparingLong(Timer::order));
+    private long timersMade;
+    private List<ZMQ.Socket> polled = List.of();
+    private ZMQ.@Nullable Poller poller;
+
+    /** Whether sockets came or went since the poller was made. */
+    private boolean changed;
+
+    private boolean running = true;
+
+    SocketLoop(Ticker ticker, ThreadFactory threads) {
+        this.ticker = ticker;
+        context.setLinger(0);
+        try {
+            wake = Pipe.open();
+            wake.source().configureBlocking(false);
+        } catch (IOException e) {
+            context.close();
+            throw new UncheckedIOException(e);
+        }
+        thread = threads.newThread(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    // ---- any thread
+
+    /** Runs work on the loop's thread, later. Dropped once the loop is closed. */
+    void execute(Runnable work) {
+        commands.add(work);
+        if (woken.compareAndSet(false, true)) {
+            try {
+                wake.sink().write(ByteBuffer.wrap(new byte[1]));
+            } catch (IOException e) {
+                LOG.debug("The loop has ended", e);
+            }
+        }
+    }
+
+    /** Runs work on the loop's thread and waits for it; a failure is thrown as it was. */
+    <T> T call(Supplier<T> work) {
+        if (Thread.currentThread() == thread) {
+            return work.get();
+        }
+        CompletableFuture<T> done = new CompletableFuture<>();
+        if (closed.get()) {
+            throw new ShutdownException("socket loop");
+        }
+        execute(() -> {
+            try {
+                done.complete(work.get());
+            } catch (RuntimeException e) {
+                done.completeExceptionally(e);
+            }
+        });
+        // The loop runs what was queued before it ends; what came after that is told here.
+        ended.whenComplete((end, failure) -> done.completeExceptionally(new ShutdownException("socket loop")));
+        try {
+            return done.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
+    }
+
+    @Override
+    public Task schedule(Duration delay, Runnable work) {
+        long due = ticker.read() + Scheduler.saturatedNanos(delay);
+        AtomicBoolean cancelled = new AtomicBoolean();
+        execute(() -> timers.add(new Timer(due, timersMade++, work, cancelled)));
+        return () -> cancelled.set(true);
+    }
+
+    /** Closes every socket and ends the thread; waits for it, unless called by it. Idempotent. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            execute(() -> running = false);
+        }
+        if (Thread.currentThread() != thread) {
+            ended.join();
+        }
+    }
+
+    // ---- the loop's thread
+
+    /** A socket of the loop; the caller connects or binds it and then listens to it. */
+    ZMQ.Socket open(SocketType type) {
+        return context.createSocket(type);
+    }
+
+    void listen(ZMQ.Socket socket, Receiver receiver) {
+        receivers.put(socket, receiver);
+        changed = true;
+    }
+
+    void close(ZMQ.Socket socket) {
+        receivers.remove(socket);
+        changed = true;
+        socket.close();
+    }
+
+    private void run() {
+        try {
+            while (running) {
+                turn();
+            }
+        } catch (RuntimeException e) {
+            LOG.error("The socket loop failed; no event is received any more", e);
+        } finally {
+            closed.set(true);
+            end();
+        }
+    }
+
+    private void turn() {
+        poll();
+        woken.set(false);
+        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+            guarded(command);
+        }
+        for (Timer next = timers.peek(); next != null && next.due() - ticker.read() <= 0; next = timers.peek()) {
+            timers.poll();
+            if (!next.cancelled().get()) {
+                guarded(next.work());
+            }
+        }
+    }
+
+    private void poll() {
+        ZMQ.Poller ready = poller();
+        ready.poll(pollMillis());
+        if (ready.pollin(0)) {
+            drainWake();
+        }
+        List<ZMQ.Socket> sockets = polled;
+        for (int i = 0; i < sockets.size(); i++) {
+            if (ready.pollin(i + 1)) {
+                receive(sockets.get(i));
+            }
+        }
+    }
+
+    /** Rebuilt when sockets came or went, which is rare. */
+    private ZMQ.Poller poller() {
+        ZMQ.Poller present = poller;
+        if (present != null && !changed) {
+            return present;
+        }
+        if (present != null) {
+            present.close();
+        }
+        polled = List.copyOf(receivers.keySet());
+        ZMQ.Poller fresh = context.createPoller(polled.size() + 1);
+        fresh.register(wake.source(), ZMQ.Poller.POLLIN);
+        polled.forEach(socket -> fresh.register(socket, ZMQ.Poller.POLLIN));
+        poller = fresh;
+        changed = false;
+        return fresh;
+    }
+
+    private long pollMillis() {
+        Timer next = timers.peek();
+        if (!commands.isEmpty()) {
+            return 0;
+        }
+        if (next == null) {
+            return LONGEST_POLL_MILLIS;
+        }
+        long nanos = next.due() - ticker.read();
+        return nanos <= 0 ? 0 : Math.min(LONGEST_POLL_MILLIS, nanos / 1_000_000 + 1);
+    }
+
+    private void drainWake() {
+        ByteBuffer buffer = ByteBuffer.allocate(64);
+        try {
+            while (wake.source().read(buffer) > 0) {
+                buffer.clear();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void receive(ZMQ.Socket socket) {
+        Receiver receiver = receivers.get(socket);
+        for (int i = 0; i < TURN && receiver != null; i++) {
+            List<byte[]> frames = message(socket);
+            if (frames.isEmpty()) {
+                return;
+            }
+            Receiver to = receiver;
+            guarded(() -> to.receive(frames));
+            receiver = receivers.get(socket);
+        }
+    }
+
+    private static List<byte[]> message(ZMQ.Socket socket) {
+        List<byte[]> frames = new ArrayList<>(4);
+        byte[] frame = socket.recv(ZMQ.DONTWAIT);
+        while (frame != null) {
+            frames.add(frame);
+            frame = socket.hasReceiveMore() ? socket.recv(ZMQ.DONTWAIT) : null;
+        }
+        return frames;
+    }
+
+    private static void guarded(Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException e) {
+            LOG.warn("Work of the socket loop failed", e);
+        }
+    }
+
+    private void end() {
+        ZMQ.Poller last = poller;
+        if (last != null) {
+            last.close();
+        }
+        context.close();
+        try {
+            wake.sink().close();
+            wake.source().close();
+        } catch (IOException e) {
+            LOG.debug("The wake-up pipe did not close", e);
+        }
+        ended.complete(true);
+    }
+}
