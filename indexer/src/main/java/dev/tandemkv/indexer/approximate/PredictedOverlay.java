@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.RankContents;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.indexer.hash.BlockHashes;
 import java.time.Duration;
@@ -406,6 +407,13 @@ public final class PredictedOverlay implements AutoCloseable {
     /** The modelled cache of a rank; empty for a rank whose blocks end with time. */
     public Optional<CapacityStats> capacity(WorkerRank rank) {
         return locked(() -> Optional.ofNullable(modelled.get(rank)).map(m -> m.pool.stats()));
+    }
+
+    /** What is assumed of each rank, under the router's sequence hashes: the dump of an approximate index. */
+    public List<RankContents> contents() {
+        return side.ranks().stream()
+                .flatMap(rank -> side.contents(rank).stream())
+                .toList();
     }
 
     /** What the overlay holds and did. */

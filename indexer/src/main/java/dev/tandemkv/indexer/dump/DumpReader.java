@@ -97,7 +97,7 @@ final class DumpReader {
         requireField(json, "group");
         PartitionKey key = new PartitionKey(model, json.text("group"));
         requireField(json, "block_size");
-        int blockSize = json.integer("block_size", 0, Integer.MAX_VALUE);
+        int blockSize = json.integer("block_size", 0, 0xffffffffL);
         requireField(json, "ranks");
         List<RankCheckpoint> checkpoints = new ArrayList<>();
         Set<WorkerRank> seen = new HashSet<>();

@@ -89,7 +89,7 @@ public final class DumpWriter implements AutoCloseable {
         json.writeStartObject();
         json.writeStringField("model", key.modelName());
         json.writeStringField("group", key.routingGroup());
-        json.writeNumberField("block_size", blockSize);
+        json.writeNumberField("block_size", Integer.toUnsignedLong(blockSize));
         json.writeArrayFieldStart("ranks");
     }
 

@@ -22,7 +22,7 @@ public record IndexDump(List<Partition> partitions) {
      * One partition.
      *
      * @param key model and routing group
-     * @param blockSize tokens of one block
+     * @param blockSize tokens of one block, unsigned 32-bit
      * @param ranks each once
      */
     public record Partition(PartitionKey key, int blockSize, List<RankCheckpoint> ranks) {

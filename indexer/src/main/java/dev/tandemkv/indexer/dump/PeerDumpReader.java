@@ -53,12 +53,12 @@ final class PeerDumpReader {
 
     private IndexDump.Partition partition(JsonCursor json, PartitionKey key) throws IOException {
         String where = key.toString();
-        int blockSize = -1;
+        Integer blockSize = null;
         Map<WorkerRank, RecipeBuilder> recipes = new LinkedHashMap<>();
         json.beginObject(where);
         for (String field = json.field(where); field != null; field = json.field(where)) {
             switch (field) {
-                case "block_size" -> blockSize = json.integer(field, 0, Integer.MAX_VALUE);
+                case "block_size" -> blockSize = json.integer(field, 0, 0xffffffffL);
                 case "events" -> {
                     json.beginArray("events");
                     while (json.nextObject("events")) {
@@ -68,7 +68,7 @@ final class PeerDumpReader {
                 default -> json.skip();
             }
         }
-        if (blockSize < 0) {
+        if (blockSize == null) {
             throw new MalformedDumpException(where + ".block_size", "missing", null);
         }
         List<RankCheckpoint> checkpoints = new ArrayList<>();

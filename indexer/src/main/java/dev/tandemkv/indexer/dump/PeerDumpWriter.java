@@ -11,12 +11,16 @@ import dev.tandemkv.indexer.Tier;
 import dev.tandemkv.indexer.event.KvEvent;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,35 +52,39 @@ public final class PeerDumpWriter implements AutoCloseable {
 
     /** Writes a partition with everything its index holds, one rank at a time. */
     public void partition(PartitionKey key, int blockSize, PrefixIndex index) throws IOException {
+        partition(key, blockSize, index.ranks(), rank -> index.contents(rank).orElse(null));
+    }
+
+    /** Writes a partition whose contents are at hand, such as those of an approximate index; each rank once. */
+    public void partition(PartitionKey key, int blockSize, List<RankContents> contents) throws IOException {
+        Map<WorkerRank, RankContents> byRank = new HashMap<>();
+        contents.forEach(each -> byRank.put(each.rank(), each));
+        partition(key, blockSize, byRank.keySet(), byRank::get);
+    }
+
+    private void partition(
+            PartitionKey key,
+            int blockSize,
+            Collection<WorkerRank> ranks,
+            Function<WorkerRank, @Nullable RankContents> contentsOf)
+            throws IOException {
         eventId = 0;
         json.writeObjectFieldStart(key.toString());
-        json.writeNumberField("block_size", blockSize);
+        json.writeNumberField("block_size", Integer.toUnsignedLong(blockSize));
         json.writeArrayFieldStart("events");
-        List<WorkerRank> ranks = new ArrayList<>(index.ranks());
-        ranks.sort(WorkerRank.UNSIGNED_ORDER);
-        List<RankContents> withLowerTiers = new ArrayList<>();
-        for (WorkerRank rank : ranks) {
-            RankContents contents = index.contents(rank).orElse(null);
+        Map<WorkerRank, List<KvEvent.Stored>> lowerTiers = new LinkedHashMap<>();
+        for (WorkerRank rank : ranks.stream().sorted(WorkerRank.UNSIGNED_ORDER).toList()) {
+            RankContents contents = contentsOf.apply(rank);
             if (contents != null) {
                 device(contents);
-                if (!contents.lowerTiers().isEmpty()) {
-                    withLowerTiers.add(new RankContents(
-                            rank,
-                            contents.traits(),
-                            List.of(),
-                            new long[0],
-                            0,
-                            new long[0],
-                            new int[0],
-                            contents.lowerTiers()));
-                }
+                lowerTiers.put(rank, contents.lowerTiers());
             }
         }
         for (Tier tier : Tier.values()) {
-            for (RankContents contents : withLowerTiers) {
-                for (KvEvent.Stored store : contents.lowerTiers()) {
+            for (Map.Entry<WorkerRank, List<KvEvent.Stored>> ofRank : lowerTiers.entrySet()) {
+                for (KvEvent.Stored store : ofRank.getValue()) {
                     if (store.tier() == tier) {
-                        stored(contents.rank(), store);
+                        stored(ofRank.getKey(), store);
                     }
                 }
             }

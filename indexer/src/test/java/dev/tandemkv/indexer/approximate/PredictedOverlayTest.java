@@ -130,6 +130,16 @@ class PredictedOverlayTest {
     }
 
     @Test
+    void contents_areTheAssumedBlocksOfEachRank() {
+        overlay.record(A, hashes(1, 2));
+        assertThat(overlay.contents()).singleElement().satisfies(contents -> {
+            assertThat(contents.rank()).isEqualTo(A);
+            assertThat(contents.stores())
+                    .containsExactly(KvEvent.Stored.device(null, hashes(1, 2).sequences(), new long[] {1, 2}));
+        });
+    }
+
+    @Test
     void record_emptyPrompt_isNothing() {
         overlay.record(A, BlockHashes.EMPTY);
         assertThat(overlay.stats().recorded()).isZero();
