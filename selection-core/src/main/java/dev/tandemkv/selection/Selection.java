@@ -2,6 +2,8 @@ package dev.tandemkv.selection;
 
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.selection.explain.Explanation;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param sequenceHashes tracking hashes that were booked; empty unless booked
  * @param trackPrefillTokens whether prefill load was charged; meaningful for bookings only
  * @param waitedNanos time spent in the queue
+ * @param rung what the knowledge of caches rested on
+ * @param explanation how it was decided, if the request asked; else {@code null}
  */
 public record Selection(
         @Nullable String selectionId,
@@ -39,7 +43,9 @@ public record Selection(
         @Nullable WorkerLoad workerLoad,
         long[] sequenceHashes,
         boolean trackPrefillTokens,
-        long waitedNanos) {
+        long waitedNanos,
+        LadderRung rung,
+        @Nullable Explanation explanation) {
 
     private static final long[] NO_HASHES = {};
 
@@ -48,6 +54,7 @@ public record Selection(
         Objects.requireNonNull(worker, "worker");
         Objects.requireNonNull(overlap, "overlap");
         Objects.requireNonNull(sequenceHashes, "sequenceHashes");
+        Objects.requireNonNull(rung, "rung");
     }
 
     public static Builder builder(PartitionKey partition, WorkerRank worker) {
@@ -71,6 +78,8 @@ public record Selection(
         private long[] sequenceHashes = NO_HASHES;
         private boolean trackPrefillTokens;
         private long waitedNanos;
+        private LadderRung rung = LadderRung.EXACT_INDEX;
+        private @Nullable Explanation explanation;
 
         private Builder(PartitionKey partition, WorkerRank worker) {
             this.partition = partition;
@@ -142,6 +151,17 @@ public record Selection(
             return this;
         }
 
+        /** Default {@link LadderRung#EXACT_INDEX}. */
+        public Builder rung(LadderRung rung) {
+            this.rung = rung;
+            return this;
+        }
+
+        public Builder explanation(@Nullable Explanation explanation) {
+            this.explanation = explanation;
+            return this;
+        }
+
         public Selection build() {
             return new Selection(
                     selectionId,
@@ -158,7 +178,9 @@ public record Selection(
                     workerLoad,
                     sequenceHashes,
                     trackPrefillTokens,
-                    waitedNanos);
+                    waitedNanos,
+                    rung,
+                    explanation);
         }
     }
 }

@@ -12,6 +12,7 @@ import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.selection.explain.Regret;
 import dev.tandemkv.selection.internal.CoreParts;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.ReadModels;
@@ -270,6 +271,11 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     /** What every rank of the request's partition holds of its prompt. */
     public OverlapReport overlapScores(SelectRequest request) {
         return parts.readings().overlapScores(request);
+    }
+
+    /** What the bookings of a partition gave up against the best overlap and the lowest cost; empty if there is no such partition. */
+    public Optional<Regret.Snapshot> regret(PartitionKey partition) {
+        return Optional.ofNullable(parts.partitions().find(partition)).map(Partition::regret);
     }
 
     public Readiness ready() {

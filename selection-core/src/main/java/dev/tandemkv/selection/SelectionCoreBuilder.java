@@ -8,6 +8,7 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.WorkerSelection.Role;
+import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.CoreParts;
 import dev.tandemkv.selection.internal.RolePolicies;
@@ -34,6 +35,7 @@ public final class SelectionCoreBuilder {
     private @Nullable Scheduler scheduler;
     private @Nullable RandomGenerator random;
     private @Nullable Executor executor;
+    private @Nullable DecisionLog decisionLog;
     private SourceTraits eventSources = SourceTraits.DEFAULT;
     private PolicyRegistry registry = PolicyRegistry.standard();
     private Function<PartitionKey, Role> roles = key -> Role.AGGREGATED;
@@ -122,6 +124,12 @@ public final class SelectionCoreBuilder {
         return this;
     }
 
+    /** Where decisions are written, as often as the log wants. The host drains it. Default nowhere. */
+    public SelectionCoreBuilder decisionLog(DecisionLog log) {
+        decisionLog = Objects.requireNonNull(log, "log");
+        return this;
+    }
+
     /** Adds an observer. Default none. */
     public SelectionCoreBuilder observer(SelectionObserver observer) {
         observers.add(Objects.requireNonNull(observer, "observer"));
@@ -145,6 +153,7 @@ public final class SelectionCoreBuilder {
                 executor,
                 SelectionObserver.all(observers),
                 eventSources,
-                new RolePolicies(config, registry, roles, policies)));
+                new RolePolicies(config, registry, roles, policies),
+                decisionLog));
     }
 }

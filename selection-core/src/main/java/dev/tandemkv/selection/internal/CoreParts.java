@@ -10,6 +10,7 @@ import dev.tandemkv.indexer.hash.TrackingHasher;
 import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.TrackingConfig;
+import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.membership.Drains;
 import dev.tandemkv.selection.internal.membership.PartitionRegistry;
@@ -64,7 +65,8 @@ public record CoreParts(
             @Nullable Executor executor,
             SelectionObserver observer,
             SourceTraits traits,
-            CoreContext.Policies policies) {
+            CoreContext.Policies policies,
+            @Nullable DecisionLog log) {
         config.withoutEffect().forEach(setting -> LOG.warn("setting without effect: {}", setting));
         ReservationIndex reservations = new ReservationIndex();
         PendingSelections pending = new PendingSelections(config.lifetimes(), ticker);
@@ -81,7 +83,8 @@ public record CoreParts(
                 new Afterwards(executor),
                 (entry, reason) -> engine[0].ended(entry, reason),
                 new Counters(),
-                policies);
+                policies,
+                log);
         PartitionRegistry partitions = new PartitionRegistry(core, traits, keyed(config.tracking()));
         engine[0] = new Engine(core, partitions::find, reservations, pending);
         WorkerRegistry workers = new WorkerRegistry(core, partitions);

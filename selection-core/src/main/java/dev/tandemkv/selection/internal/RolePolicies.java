@@ -33,13 +33,22 @@ public final class RolePolicies implements CoreContext.Policies {
         }
     }
 
-    @Override
-    public PolicyComponents componentsFor(PartitionKey partition) {
-        Role role = roles.apply(partition);
+    private SelectionPolicy policyFor(Role role) {
         SelectionPolicy policy = policies.get(role);
         if (policy == null) {
             throw new IllegalStateException("no policy for role " + role);
         }
-        return policy.componentsFor(new PolicyScope(partition, role, config.scoring()));
+        return policy;
+    }
+
+    @Override
+    public String nameFor(PartitionKey partition) {
+        return policyFor(roles.apply(partition)).name();
+    }
+
+    @Override
+    public PolicyComponents componentsFor(PartitionKey partition) {
+        Role role = roles.apply(partition);
+        return policyFor(role).componentsFor(new PolicyScope(partition, role, config.scoring()));
     }
 }

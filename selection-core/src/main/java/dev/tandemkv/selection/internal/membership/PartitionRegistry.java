@@ -91,7 +91,13 @@ public final class PartitionRegistry {
             owned.ingress().open(key, blockSize, index);
         }
         return new Partition(
-                key, blockSize, eagle, core, new CacheView(key, core, index, traits), sessions(key), keyed.apply(key));
+                key,
+                blockSize,
+                eagle,
+                core,
+                new CacheView(key, blockSize, core, index, traits),
+                sessions(key),
+                keyed.apply(key));
     }
 
     private @Nullable SessionAffinity sessions(PartitionKey key) {

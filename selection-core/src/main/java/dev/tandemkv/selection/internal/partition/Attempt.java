@@ -10,6 +10,7 @@ import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.Overlap;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.WorkerLoad;
+import dev.tandemkv.selection.explain.Explanation;
 import dev.tandemkv.selection.host.RemoteIndex;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.Ownership;
@@ -85,6 +86,7 @@ public final class Attempt {
     private long potentialDecodeBlocks;
     private @Nullable Boolean decodeBusy;
     private double blocksLost;
+    private @Nullable Explanation explanation;
     private long waitedNanos;
 
     public Attempt(SelectRequest request, Purpose purpose, PreparedPrompt prompt, boolean trackPrefill) {
@@ -297,6 +299,15 @@ public final class Attempt {
 
     void booked(LedgerEntry as) {
         entry = as;
+    }
+
+    void explained(@Nullable Explanation by) {
+        explanation = by;
+    }
+
+    /** How it was decided, if the request asked. */
+    public @Nullable Explanation explanation() {
+        return explanation;
     }
 
     void blocksLost(double weighted) {

@@ -10,13 +10,16 @@ import dev.tandemkv.indexer.approximate.PredictedOverlay;
 import dev.tandemkv.indexer.hash.BlockHashes;
 import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.IndexOfflineException;
+import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectRequest.Recording;
 import dev.tandemkv.selection.config.IndexConfig;
 import dev.tandemkv.selection.config.IndexConfig.ApproximateCachePolicy;
 import dev.tandemkv.selection.config.IndexConfig.OnFailure;
 import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.RemoteIndex;
+import dev.tandemkv.selection.host.SharedCache;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +46,7 @@ public final class CacheView {
     private static final int POOLED = 64;
 
     private final PartitionKey key;
+    private final int blockSize;
     private final CoreContext core;
     private final PrefixIndex index;
     private final SourceTraits traits;
@@ -51,8 +55,9 @@ public final class CacheView {
     private final LadderRung best;
     private final MpmcAtomicArrayQueue<OverlapScores> pool = new MpmcAtomicArrayQueue<>(POOLED);
 
-    public CacheView(PartitionKey key, CoreContext core, PrefixIndex index, SourceTraits traits) {
+    public CacheView(PartitionKey key, int blockSize, CoreContext core, PrefixIndex index, SourceTraits traits) {
         this.key = key;
+        this.blockSize = blockSize;
         this.core = core;
         this.index = index;
         this.traits = traits;
@@ -86,7 +91,43 @@ public final class CacheView {
             return null;
         }
         lookUpHere(attempt);
-        return remote == null ? null : lookUpThere(attempt, remote);
+        CompletionStage<?> there = remote == null ? null : lookUpThere(attempt, remote);
+        CompletionStage<?> shared = askShared(attempt);
+        if (there == null || shared == null) {
+            return there == null ? shared : there;
+        }
+        return there.thenCombine(shared, (a, b) -> a);
+    }
+
+    /** Which blocks of a token prompt the shared cache holds; a failure leaves the attempt without them. */
+    private @Nullable CompletionStage<?> askShared(Attempt attempt) {
+        SharedCache shared = core.host().sharedCache();
+        if (shared == null || !(attempt.request().prompt() instanceof Prompt.Tokens tokens)) {
+            return null;
+        }
+        CompletionStage<List<SharedCache.Range>> asked;
+        try {
+            asked = shared.checkBlocks(tokens.tokenIds(), blockSize, tokens.cacheNamespace());
+        } catch (RuntimeException e) {
+            asked = CompletableFuture.failedStage(e);
+        }
+        return asked.handle((ranges, failure) -> {
+            if (failure != null) {
+                LOG.warn("the shared cache could not be asked for {}", key, failure);
+            } else {
+                attempt.sharedHits(positions(ranges, attempt.prompt().blockHashes().length));
+            }
+            return attempt;
+        });
+    }
+
+    /** The positions of some ranges, ascending and once each, as far as the prompt has blocks. */
+    static int[] positions(List<SharedCache.Range> ranges, int blocks) {
+        BitSet held = new BitSet(blocks);
+        for (SharedCache.Range range : ranges) {
+            held.set(Math.min(range.from(), blocks), Math.min(range.to(), blocks));
+        }
+        return held.stream().toArray();
     }
 
     /** The part of {@link #lookUp} that never waits. */

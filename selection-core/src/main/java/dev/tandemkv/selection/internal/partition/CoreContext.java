@@ -7,10 +7,12 @@ import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.policy.PolicyComponents;
 import java.time.Clock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What every part of one core shares. Immutable; its members are thread-safe.
@@ -26,6 +28,7 @@ import java.time.Clock;
  * @param endings told of every booking that ended without its owner
  * @param counters what happened so far
  * @param policies which policy serves a partition
+ * @param log where decisions are written, or {@code null}
  */
 public record CoreContext(
         SelectionConfig config,
@@ -38,7 +41,8 @@ public record CoreContext(
         Afterwards afterwards,
         Endings endings,
         Counters counters,
-        Policies policies) {
+        Policies policies,
+        @Nullable DecisionLog log) {
 
     /** Counts and tells the end of a booking. Called outside every lock. */
     public void ended(PartitionKey partition, BookingId booking, EndReason reason) {
@@ -48,8 +52,9 @@ public record CoreContext(
     }
 
     /** Which policy serves a partition. */
-    @FunctionalInterface
     public interface Policies {
+        String nameFor(PartitionKey partition);
+
         PolicyComponents componentsFor(PartitionKey partition);
     }
 

@@ -15,10 +15,12 @@ import dev.tandemkv.selection.WorkerLoad;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.SessionConfig.Overloaded;
 import dev.tandemkv.selection.config.TrackingConfig.PrefillLoadModel;
+import dev.tandemkv.selection.explain.Regret;
 import dev.tandemkv.selection.host.PrefillEstimator;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.choice.ChoicePipeline;
 import dev.tandemkv.selection.internal.choice.ChoicePipeline.Rejections;
+import dev.tandemkv.selection.internal.choice.ExplanationCollector;
 import dev.tandemkv.selection.internal.ledger.BookingTerms;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
@@ -38,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Decider {
 
+    /** Most candidates, and most exclusions, that an explanation lists. */
+    private static final int EXPLAINED = 256;
+
     private final Partition partition;
     private final SelectionConfig config;
     private final CoreContext core;
@@ -49,9 +54,12 @@ final class Decider {
     private final CandidateReader reader;
     private final ChoicePipeline pipeline;
     private final boolean scores;
+    private final String policyName;
+    private final Regret regret = new Regret();
 
-    Decider(Partition partition, PolicyComponents policy) {
+    Decider(Partition partition, String policyName, PolicyComponents policy) {
         this.partition = partition;
+        this.policyName = policyName;
         core = partition.core();
         config = core.config();
         roster = partition.roster();
@@ -142,6 +150,29 @@ final class Decider {
         }
     }
 
+    private double lowest(double[] costs) {
+        double lowest = costs[0];
+        for (int row = 1; row < table.size(); row++) {
+            lowest = Math.min(lowest, costs[row]);
+        }
+        return lowest;
+    }
+
+    /** What gathers the explanation, with the ranks that are no candidates; {@code null} where nobody asked. */
+    private @Nullable ExplanationCollector collector(Attempt attempt) {
+        if (attempt.request().explanation() != SelectRequest.Explain.EVERY_CANDIDATE) {
+            return null;
+        }
+        ExplanationCollector collector = new ExplanationCollector(table, EXPLAINED);
+        eligibility.eachExcluded(attempt, collector::excluded);
+        return collector;
+    }
+
+    /** What this partition's choices gave up. */
+    Regret regret() {
+        return regret;
+    }
+
     private static SelectionException typed(RuntimeException e) {
         return e instanceof SelectionException known
                 ? known
@@ -153,13 +184,21 @@ final class Decider {
         PolicyContext context = context(attempt);
         int eligible = table.size();
         double best = attempt.request().pinnedWorker() == null ? reader.bestOverlap() : 0;
-        if (pipeline.narrow(context, Rejections.IGNORED) == 0) {
+        ExplanationCollector collector = collector(attempt);
+        if (pipeline.narrow(context, collector == null ? Rejections.IGNORED : collector) == 0) {
             attempt.fail(new NoEligibleWorkerException(partition.key(), Map.of(ExclusionReason.FILTERED, eligible)));
             return;
         }
-        pipeline.score(context);
+        double[] costs = pipeline.score(context);
         int chosen = pipeline.pick(context, partition.random());
-        attempt.blocksLost(best == 0 ? 0 : Math.max(0, best - table.weightedOverlapBlocks(chosen)));
+        double held = table.weightedOverlapBlocks(chosen);
+        attempt.blocksLost(best == 0 ? 0 : Math.max(0, best - held));
+        if (attempt.purpose() == Attempt.Purpose.BOOK) {
+            regret.record((int) held, (int) Math.max(best, held), scores ? costs[chosen] - lowest(costs) : 0);
+        }
+        if (collector != null) {
+            attempt.explained(collector.finish(policyName, pipeline, context, costs, chosen));
+        }
         describe(attempt, chosen, now);
         if (attempt.purpose() == Attempt.Purpose.BOOK) {
             book(attempt, chosen, now);
@@ -324,7 +363,7 @@ final class Decider {
         LedgerEntry entry = partition.ledger().add(row, terms, attempt.prompt().trackingHashes(), now);
         attempt.booked(entry);
         loads.booked(entry, hint.tokens(), table.potentialDecodeBlocks(chosen) - table.activeDecodeBlocks(chosen));
-        partition.armExpiry();
+        partition.booked(entry);
     }
 
     private PrefillHint hint(Attempt attempt) {

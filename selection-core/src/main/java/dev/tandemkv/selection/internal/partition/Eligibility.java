@@ -16,6 +16,7 @@ import dev.tandemkv.selection.host.SelectionHost;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -206,19 +207,24 @@ final class Eligibility {
 
     private Map<ExclusionReason, Integer> counts(Attempt attempt) {
         Map<ExclusionReason, Integer> counts = new EnumMap<>(ExclusionReason.class);
+        eachExcluded(attempt, (rank, reason) -> counts.merge(reason, 1, Integer::sum));
+        return counts;
+    }
+
+    /** Tells every rank that is no candidate, with the first reason; a pin to a rank that does not exist too. */
+    void eachExcluded(Attempt attempt, BiConsumer<WorkerRank, ExclusionReason> told) {
         WorkerRank pin = attempt.request().pinnedWorker();
         if (pin != null && roster.rowOf(pin) < 0) {
-            counts.put(ExclusionReason.RANK_UNAVAILABLE, 1);
+            told.accept(pin, ExclusionReason.RANK_UNAVAILABLE);
         }
         for (int row : roster.order()) {
             ExclusionReason reason = pin != null && !pin.equals(roster.rank(row))
                     ? ExclusionReason.NOT_ALLOWED
                     : reason(row, attempt, attempt.available());
             if (reason != null) {
-                counts.merge(reason, 1, Integer::sum);
+                told.accept(roster.rank(row), reason);
             }
         }
-        return counts;
     }
 
     /** Refuses a pin outside what the request itself allows. */

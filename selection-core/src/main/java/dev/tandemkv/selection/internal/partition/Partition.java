@@ -13,6 +13,8 @@ import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.QueueRejectedException.Pending;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.config.QueueProfile;
+import dev.tandemkv.selection.explain.Regret;
+import dev.tandemkv.selection.host.LoadSink;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import dev.tandemkv.selection.internal.ledger.BookingTerms;
@@ -58,6 +60,7 @@ public final class Partition {
     private final RandomGenerator random;
     private final Decider decider;
     private final @Nullable WaitingRoom waiting;
+    private final @Nullable LoadPublisher publisher;
     private final Map<Long, List<Runnable>> drains = new HashMap<>();
     private long slotsEpoch;
 
@@ -84,7 +87,10 @@ public final class Partition {
                         core.config().lifetimes().bookingLease().toNanos(),
                         core.config().lifetimes().replicaOrphanTimeout().toNanos()),
                 random);
-        decider = new Decider(this, core.policies().componentsFor(key));
+        decider =
+                new Decider(this, core.policies().nameFor(key), core.policies().componentsFor(key));
+        LoadSink sink = core.host().loadSink();
+        publisher = sink == null ? null : new LoadPublisher(this, sink);
         queueClock = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::ring));
         waiting = profile.queues() ? new WaitingRoom(this, decider, profile, queueClock) : null;
         expiry = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::expire));
@@ -207,6 +213,9 @@ public final class Partition {
         decider.loads().forget(row);
         roster.remove(row);
         left.add(rank);
+        if (publisher != null) {
+            publisher.left(rank);
+        }
     }
 
     private void publish() {
@@ -300,7 +309,7 @@ public final class Partition {
             throw new NotFoundException("worker", rank.toString());
         }
         LedgerEntry entry = ledger.add(row, terms, trackingHashes, core.ticker().read());
-        armExpiry();
+        booked(entry);
         return entry;
     }
 
@@ -308,6 +317,7 @@ public final class Partition {
     public boolean free(LedgerEntry entry) {
         boolean freed = ledger.free(entry, core.ticker().read());
         if (freed) {
+            changed(entry);
             released();
         }
         return freed;
@@ -316,22 +326,31 @@ public final class Partition {
     public PrefillMark markPrefill(LedgerEntry entry) {
         PrefillMark mark = ledger.markPrefill(entry, core.ticker().read());
         if (mark == PrefillMark.MARKED) {
+            changed(entry);
             released();
         }
         return mark;
     }
 
     public boolean chargePrefill(LedgerEntry entry, long tokens) {
-        return ledger.chargePrefill(
+        boolean charged = ledger.chargePrefill(
                 entry, PrefillHint.unmodelled(tokens), core.ticker().read());
+        if (charged) {
+            changed(entry);
+        }
+        return charged;
     }
 
     /** @param remainingFraction what this booking holds alone counts so much, or {@code null} to leave it */
     public boolean addOutputBlocks(LedgerEntry entry, int blocks, @Nullable Double remainingFraction) {
         long now = core.ticker().read();
-        return remainingFraction == null
+        boolean added = remainingFraction == null
                 ? ledger.addOutputBlocks(entry, blocks, now)
                 : ledger.addOutputBlocks(entry, blocks, remainingFraction, now);
+        if (added && publisher != null) {
+            publisher.outputs(entry.id().worker());
+        }
+        return added;
     }
 
     public boolean touch(LedgerEntry entry) {
@@ -345,6 +364,11 @@ public final class Partition {
         return live;
     }
 
+    /** What the choices gave up, so far. */
+    public Regret.Snapshot regret() {
+        return decider.regret().snapshot();
+    }
+
     /** Number of live bookings. */
     public int bookings() {
         return ledger.size();
@@ -353,6 +377,18 @@ public final class Partition {
     /** Keeps the end of a booking, which its owner did not cause, to be told outside. */
     void ended(LedgerEntry entry, EndReason reason) {
         mailbox.afterwards(() -> core.endings().ended(entry, reason));
+    }
+
+    /** A booking was made: its end by time is seen to, and its load told. */
+    void booked(LedgerEntry entry) {
+        armExpiry();
+        changed(entry);
+    }
+
+    private void changed(LedgerEntry entry) {
+        if (publisher != null) {
+            publisher.changed(entry.id().worker());
+        }
     }
 
     /** Looks at what a release, of whatever cause, makes possible. */
@@ -394,7 +430,10 @@ public final class Partition {
 
     private void expire() {
         List<LedgerEntry> expired = ledger.expire(core.ticker().read());
-        expired.forEach(entry -> ended(entry, EndReason.EXPIRED));
+        expired.forEach(entry -> {
+            changed(entry);
+            ended(entry, EndReason.EXPIRED);
+        });
         if (!expired.isEmpty()) {
             released();
         }
@@ -402,7 +441,7 @@ public final class Partition {
     }
 
     /** Sees to it that bookings without a handle end by time. */
-    void armExpiry() {
+    private void armExpiry() {
         long next = ledger.nextExpiry();
         if (next != Long.MAX_VALUE) {
             mailbox.afterwards(() -> expiry.at(next));

@@ -41,7 +41,7 @@ public final class ReadModels {
 
     /** Load of every rank as it would be with one more prompt. */
     public static List<RankLoad> potentialLoads(Partition partition, Attempt attempt) {
-        partition.cache().lookUp(attempt);
+        partition.cache().lookUpHere(attempt);
         try {
             return partition.mailbox().call(() -> {
                 partition.refreshIfStale(attempt);
@@ -64,7 +64,7 @@ public final class ReadModels {
 
     /** What each eligible rank would cost; empty if the policy does not score. */
     public static Optional<List<RankScore>> score(Partition partition, Attempt attempt) {
-        partition.cache().lookUp(attempt);
+        partition.cache().lookUpHere(attempt);
         try {
             return partition.mailbox().call(() -> partition.score(attempt)).map(ReadModels::scores);
         } finally {
@@ -83,7 +83,7 @@ public final class ReadModels {
 
     /** What every schedulable rank, and every other rank with a hit, holds of a prompt. */
     public static List<RankOverlap> overlaps(Partition partition, Attempt attempt) {
-        partition.cache().lookUp(attempt);
+        partition.cache().lookUpHere(attempt);
         try {
             List<WorkerRank> ranks = partition.mailbox().call(partition.roster()::ranks);
             OverlapScores scores = attempt.scores();

@@ -46,12 +46,18 @@ public final class ReservationIndex {
         return row != null && row.attemptId() == id.attemptId() ? row : null;
     }
 
-    /** The booking of this row ended without its owner. */
-    public void lost(Reservation reservation) {
+    /**
+     * The booking of this row ended without its owner.
+     *
+     * @return whether it had been handed out; if not, whoever makes it learns of it and forgets the row
+     */
+    public boolean lost(Reservation reservation) {
         reservation.lost();
-        if (reservation.stage() != Reservation.Stage.WORKER_GONE) {
+        boolean handedOut = reservation.stage() != Reservation.Stage.WORKER_GONE;
+        if (handedOut) {
             forget(reservation);
         }
+        return handedOut;
     }
 
     public int size() {

@@ -7,6 +7,9 @@ import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.NotReadyException;
+import dev.tandemkv.selection.Selection;
+import dev.tandemkv.selection.explain.DecisionLog;
+import dev.tandemkv.selection.explain.DecisionRecord;
 import dev.tandemkv.selection.host.LeaseObserver;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.partition.Attempt;
@@ -136,8 +139,7 @@ public final class Engine {
         Reservation row = reservations.find(entry.id());
         if (row != null) {
             lostHandles.unwatch(row);
-            reservations.lost(row);
-            settle(row, entry, reason);
+            settle(row, entry, reservations.lost(row) ? reason : EndReason.ROLLED_BACK);
         }
     }
 
@@ -206,7 +208,12 @@ public final class Engine {
 
     // ---- outcomes
 
-    void selected(Partition in, Attempt made) {
+    void selected(Partition in, Attempt made, Selection selection) {
+        DecisionLog log = core.log();
+        if (log != null && log.sample()) {
+            log.offer(new DecisionRecord(
+                    core.ticker().read(), selection, made.prompt().blockHashes(), made.explanation()));
+        }
         core.counters().selected.increment();
         WorkerRank worker = made.worker();
         core.observer()

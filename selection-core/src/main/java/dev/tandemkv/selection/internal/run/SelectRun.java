@@ -212,7 +212,7 @@ final class SelectRun<T> implements Runnable {
         if (entry == null || claim == null) {
             closeHold();
             Selections.remember(engine, in, made);
-            deliver(in, made, null, delivery.of(engine, null, selection));
+            deliver(in, made, null, selection, delivery.of(engine, null, selection));
             return;
         }
         AffinityLease lease = null;
@@ -252,7 +252,7 @@ final class SelectRun<T> implements Runnable {
         switch (reached) {
             case LIVE, LEASED -> {
                 engine.admitted(in, entry);
-                deliver(in, made, row, delivery.of(engine, row, selection));
+                deliver(in, made, row, selection, delivery.of(engine, row, selection));
             }
             case REPLACED ->
                 throw new ConflictException(
@@ -262,9 +262,9 @@ final class SelectRun<T> implements Runnable {
         }
     }
 
-    private void deliver(Partition in, Attempt made, @Nullable Reservation row, T value) {
+    private void deliver(Partition in, Attempt made, @Nullable Reservation row, Selection selection, T value) {
         engine.over(this);
-        engine.selected(in, made);
+        engine.selected(in, made, selection);
         if (!stage.settle(value)) {
             delivery.takeBack(engine, row);
         }

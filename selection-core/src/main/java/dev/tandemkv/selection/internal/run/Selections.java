@@ -35,7 +35,9 @@ final class Selections {
                 attempt.load(),
                 booked ? attempt.prompt().trackingHashes() : NOT_BOOKED,
                 attempt.trackPrefill(),
-                attempt.waitedNanos());
+                attempt.waitedNanos(),
+                attempt.rung(),
+                attempt.explanation());
     }
 
     /** What an explicit reservation books. */

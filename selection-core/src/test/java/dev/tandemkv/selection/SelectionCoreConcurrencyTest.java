@@ -1,0 +1,166 @@
+package dev.tandemkv.selection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.catalog.time.SeededRandom;
+import dev.tandemkv.catalog.time.Ticker;
+import dev.tandemkv.catalog.time.VirtualTime;
+import dev.tandemkv.selection.config.SelectionConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Many threads on one core: no release is lost or counted twice, and the counters are what is there. */
+class SelectionCoreConcurrencyTest {
+
+    private static final int THREADS = 8;
+    private static final int ROUNDS = 400;
+
+    @Test
+    void manyThreads_withoutQueue_everyBookingIsReleasedOnce() throws Exception {
+        hammer(SelectionConfig.DEFAULTS);
+    }
+
+    @Test
+    void manyThreads_withQueue_everyBookingIsReleasedOnce() throws Exception {
+        hammer(SelectionConfig.builder().queueThreshold(0.02).build());
+    }
+
+    private static void hammer(SelectionConfig config) throws Exception {
+        VirtualTime time = new VirtualTime();
+        AtomicLong freed = new AtomicLong();
+        AtomicLong refused = new AtomicLong();
+        try (SelectionCore core = SelectionCore.builder()
+                .config(config)
+                .ticker(Ticker.system())
+                .scheduler(time)
+                .random(new SeededRandom(1))
+                .build()) {
+            for (long id = 1; id <= 6; id++) {
+                core.upsert(spec(id));
+            }
+            ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+            CyclicBarrier start = new CyclicBarrier(THREADS);
+            List<Future<?>> threads = new ArrayList<>();
+            for (int t = 0; t < THREADS; t++) {
+                int thread = t;
+                threads.add(executor.submit(() -> {
+                    start.await();
+                    for (int i = 0; i < ROUNDS; i++) {
+                        round(core, thread, i, freed, refused);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> thread : threads) {
+                thread.get();
+            }
+            executor.shutdown();
+
+            PartitionLoads loads = core.loads(PartitionKey.DEFAULT).orElseThrow();
+            assertThat(loads.loads())
+                    .allSatisfy(load -> assertThat(load).isEqualTo(new RankLoad(load.worker(), 0, 0, 0)));
+            assertThat(loads.pendingRequests()).isZero();
+            SelectionStats stats = core.stats();
+            assertThat(stats.reservations()).isZero();
+            assertThat(stats.freed()).isEqualTo(freed.get());
+            assertThat(stats.booked()).isEqualTo(stats.freed() + stats.workerRemoved());
+            assertThat(freed.get() + refused.get() + stats.workerRemoved()).isPositive();
+        }
+    }
+
+    private static WorkerSpec spec(long id) {
+        return WorkerSpec.builder(id)
+                .endpoint("h:" + id)
+                .blockSize(16)
+                .maxNumBatchedTokens(8192L)
+                .build();
+    }
+
+    private static void round(SelectionCore core, int thread, int i, AtomicLong freed, AtomicLong refused) {
+        long[] hashes = {i % 5 + 1, i % 5 + 100, thread * 1000L + i};
+        SelectRequest request = SelectRequest.builder(Prompt.ofHashes(hashes, hashes, 48))
+                .selectionId("t" + thread + "-" + i)
+                .build();
+        CompletableFuture<Booking> stage = core.selectAndReserve(request).toCompletableFuture();
+        if (thread == 0 && i % 50 == 49) {
+            core.remove(6);
+            core.upsert(spec(6));
+        }
+        if (i % 7 == 3 && stage.cancel(false)) {
+            refused.incrementAndGet();
+            return;
+        }
+        // A waiter is served by whoever frees next; the last thread frees everything, so nobody waits for ever.
+        stage.whenComplete((booking, failure) -> {
+            if (booking == null) {
+                refused.incrementAndGet();
+            } else {
+                booking.prefillComplete();
+                booking.addOutputBlocks(1);
+                CompletableFuture<FreeOutcome> first = core.free(booking).toCompletableFuture();
+                booking.close();
+                first.thenAccept(outcome -> {
+                    if (outcome == FreeOutcome.FREED) {
+                        freed.incrementAndGet();
+                    }
+                });
+            }
+        });
+    }
+
+    @Test
+    void sameIdFromManyThreads_exactlyOneBooks() throws Exception {
+        VirtualTime time = new VirtualTime();
+        try (SelectionCore core =
+                SelectionCore.builder().scheduler(time).ticker(time).build()) {
+            core.upsert(spec(1));
+            ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+            for (int round = 0; round < 50; round++) {
+                String id = "r" + round;
+                CyclicBarrier start = new CyclicBarrier(THREADS);
+                List<Future<Boolean>> booked = new ArrayList<>();
+                for (int t = 0; t < THREADS; t++) {
+                    booked.add(executor.submit(() -> {
+                        start.await();
+                        long[] hashes = {1};
+                        SelectRequest request = SelectRequest.builder(Prompt.ofHashes(hashes, hashes, 16))
+                                .selectionId(id)
+                                .build();
+                        return books(core, request);
+                    }));
+                }
+                int winners = 0;
+                for (Future<Boolean> each : booked) {
+                    winners += each.get() ? 1 : 0;
+                }
+                assertThat(winners).isEqualTo(1);
+                assertThat(core.free(id).toCompletableFuture().join()).isEqualTo(FreeOutcome.FREED);
+            }
+            executor.shutdown();
+        }
+    }
+
+    private static boolean books(SelectionCore core, SelectRequest request) {
+        try {
+            core.selectAndReserve(request).toCompletableFuture().join();
+            return true;
+        } catch (CompletionException e) {
+            assertThat(((SelectionException) e.getCause()).kind()).isEqualTo(SelectionException.Kind.CONFLICT);
+            return false;
+        } catch (CancellationException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.tandemkv.selection.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tandemkv.catalog.BadRequestException;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class SelectionConfigReaderTest {
+
+    private static String fieldOf(String json) {
+        BadRequestException[] failure = new BadRequestException[1];
+        assertThatThrownBy(() -> SelectionConfigReader.fromJson(json))
+                .isInstanceOfSatisfying(BadRequestException.class, e -> failure[0] = e);
+        return failure[0].field();
+    }
+
+    @Test
+    void fromJson_everyKindOfSetting_isRead() {
+        SelectionConfig config = SelectionConfigReader.fromJson("""
+                {"overlap_score_credit": 2.5, "use_kv_events": false, "router_ttl_secs": 0.5, "router_event_threads": 2,
+                 "router_approximate_cache_policy": "lru", "router_queue_threshold": 0.5, "router_queue_policy": "wspt",
+                 "session_affinity_ttl_secs": 60, "session_affinity_mode": "soft", "shared_cache_type": "x"}
+                """);
+
+        assertThat(config.scoring().overlapScoreCredit()).isEqualTo(2.5);
+        assertThat(config.scoring().sharedCacheMultiplier()).isEqualTo(0.5);
+        assertThat(config.index().approximateTtl()).isEqualTo(Duration.ofMillis(500));
+        assertThat(config.index().approximateCachePolicy()).isEqualTo(IndexConfig.ApproximateCachePolicy.LRU);
+        assertThat(config.queue().policy()).isEqualTo(QueuePolicy.WSPT);
+        assertThat(config.sessions().table().ttl()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(config.toBuilder().build()).isEqualTo(config);
+    }
+
+    @Test
+    void scenario54_invalidValues_namedWithTheirField() {
+        assertThat(fieldOf("{\"overlap_score_credit\": -1}")).isEqualTo("overlap_score_credit");
+        assertThat(fieldOf("{\"host_cache_hit_weight\": 1.5}")).isEqualTo("host_cache_hit_weight");
+        assertThat(fieldOf("{\"use_kv_events\": \"maybe\"}")).isEqualTo("use_kv_events");
+        assertThat(fieldOf("{\"router_event_threads\": 1.0}")).isEqualTo("router_event_threads");
+        assertThat(fieldOf("{\"unknown_field\": 1}")).isEqualTo("unknown_field");
+        assertThat(fieldOf("{\"router_temperature\": null}")).isEqualTo("router_temperature");
+        assertThat(fieldOf("{\"active_request_expiry_secs\": 0}")).isEqualTo("active_request_expiry_secs");
+        assertThat(fieldOf("{\"router_approximate_cache_policy\": \"lru\"}"))
+                .isEqualTo("router_approximate_cache_policy");
+        assertThat(fieldOf("{\"router_temperature\": 1} x")).isEqualTo("configuration");
+        assertThat(fieldOf("{\"router_temperature\": 1, \"router_temperature\": 2}"))
+                .isEqualTo("configuration");
+        assertThat(fieldOf("{\"conditional_disagg_enabled\": true, \"conditional_disagg_policy\": \"prefill_load\"}"))
+                .isEqualTo("conditional_disagg_prefill_busy_threshold");
+    }
+
+    @Test
+    void scenario54_deprecatedWeightZero_setsBoth() {
+        SelectionConfig config = SelectionConfigReader.fromJson("{\"overlap_score_weight\": 0}");
+        assertThat(config.scoring().prefillLoadScale()).isZero();
+        assertThat(config.scoring().overlapScoreCredit()).isZero();
+    }
+
+    @Test
+    void fromEnvironment_aliasesAndMalformedValues() {
+        assertThat(SelectionConfigReader.fromEnvironment(Map.of("DYN_USE_KV_EVENTS", "false", "OTHER", "x"))
+                        .index()
+                        .useKvEvents())
+                .isFalse();
+        assertThat(SelectionConfigReader.fromEnvironment(Map.of("DYN_ROUTER_QUEUE_POLICY", "lcfs"))
+                        .queue()
+                        .policy())
+                .isEqualTo(QueuePolicy.LCFS);
+        for (String variable : new String[] {
+            "DYN_ROUTER_QUEUE_THRESHOLD", "DYN_ROUTER_USE_KV_EVENTS", "DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"
+        }) {
+            assertThatThrownBy(() -> SelectionConfigReader.fromEnvironment(Map.of(variable, "abc")))
+                    .isInstanceOfSatisfying(
+                            BadRequestException.class,
+                            e -> assertThat(e.field()).isEqualTo(variable));
+        }
+    }
+
+    @Test
+    void policyProfile_classesBucketsAndWorkerSelection_areRead() {
+        SelectionConfig config = SelectionConfigReader.fromJson("""
+                {"router_policy_config": {
+                   "default_policy_family": "chat",
+                   "cache_buckets": [{"name": "short", "from_tokens": 0}, {"name": "long", "from_tokens": 4096}],
+                   "classes": [
+                     {"name": "a", "policy_family": "chat", "cache_bucket": "short", "quantum": 200,
+                      "prefill_busy_threshold_frac": 0.5},
+                     {"name": "b", "policy_family": "chat", "cache_bucket": "long", "quantum": 100}],
+                   "worker_selection": {"prefill": "mine", "instances": [{"name": "mine", "type": "lmetric"}]}}}
+                """);
+
+        QueueProfile profile = config.queueProfile("any");
+        assertThat(profile.classOf(null, 10).name()).isEqualTo("a");
+        assertThat(profile.classOf("chat", 5000).name()).isEqualTo("b");
+        assertThat(profile.classOf("a", 5000).name()).isEqualTo("a");
+        assertThat(config.workerSelection().of(WorkerSelection.Role.PREFILL).type())
+                .isEqualTo("lmetric");
+    }
+
+    @Test
+    void policyProfile_lcfsOrAGapInTheBuckets_refused() {
+        assertThat(fieldOf(
+                        "{\"router_policy_config\": {\"classes\": [{\"name\": \"a\", \"queue_policy\": \"lcfs\"}]}}"))
+                .isEqualTo("classes.queue_policy");
+        assertThat(fieldOf("""
+                        {"router_policy_config": {"cache_buckets": [{"name": "s", "from_tokens": 0}, {"name": "l", "from_tokens": 9}],
+                         "classes": [{"name": "a", "policy_family": "f", "cache_bucket": "s"}]}}""")).isEqualTo("policy_family");
+    }
+}
