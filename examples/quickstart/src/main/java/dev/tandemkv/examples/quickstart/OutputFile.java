@@ -24,7 +24,8 @@ final class OutputFile {
 
     /** Writes beside the file and puts it in place in one step. */
     static void write(Path file, String content) throws IOException {
-        Path beside = Files.createTempFile(directoryOf(file), ".demo-", ".part");
+        // Not a temporary file of the JVM's, which only its owner could read.
+        Path beside = directoryOf(file).resolve(file.getFileName() + ".part");
         try {
             Files.writeString(beside, content);
             Files.move(beside, file, StandardCopyOption.REPLACE_EXISTING);

@@ -89,7 +89,7 @@ public final class Quickstart implements Callable<Integer> {
             names = "--report",
             paramLabel = "FILE",
             defaultValue = DEFAULT_REPORT,
-            description = "Where the HTML report goes. Default: ${DEFAULT-VALUE}.")
+            description = {"Where the HTML report goes. Default:", "${DEFAULT-VALUE}"})
     private Path report = Path.of("tandemkv-report.html");
 
     @Option(
