@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends requests through coordinators of every order over two production cores behind faulty pools. One request arrives each virtual
@@ -50,7 +51,7 @@ final class Soak implements CoordinatorObserver {
     private final long seed;
     private long cancellations;
     private long leakReports;
-    private CancellationSignal.Source cancelAtNextCall = CancellationSignal.source();
+    private CancellationSignal.@Nullable Source cancelAtNextCall;
 
     Soak(long seed) {
         this.seed = seed;
@@ -178,8 +179,8 @@ final class Soak implements CoordinatorObserver {
 
     private void beforeEachCall() {
         CancellationSignal.Source due = cancelAtNextCall;
-        if (!due.isCancelled() && random.nextInt(3) == 0) {
-            cancelAtNextCall = CancellationSignal.source();
+        if (due != null && random.nextInt(3) == 0) {
+            cancelAtNextCall = null;
             cancel(due);
         }
     }

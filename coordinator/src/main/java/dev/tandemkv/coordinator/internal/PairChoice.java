@@ -1,12 +1,14 @@
 package dev.tandemkv.coordinator.internal;
 
 import dev.tandemkv.catalog.WorkerRecord;
+import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.coordinator.DisaggRequest;
 import dev.tandemkv.coordinator.JointDecision;
 import dev.tandemkv.coordinator.TransferConstraint;
 import dev.tandemkv.coordinator.TransferCost;
 import dev.tandemkv.selection.RankScore;
 import dev.tandemkv.selection.RoutingConstraints;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
@@ -29,20 +31,47 @@ final class PairChoice {
         this.transferCost = transferCost;
     }
 
+    /** A rank with what its metadata says, read once for all its pairs. */
+    private record Side(RankScore score, @Nullable TransferConstraint domain, String taint) {
+
+        static List<Side> complete(List<RankScore> scores) {
+            List<Side> sides = new ArrayList<>(scores.size());
+            for (RankScore score : scores) {
+                TransferDomains.Resolved resolved = TransferDomains.of(score.record());
+                TransferConstraint domain = resolved.constraint();
+                if (resolved.missing() == null) {
+                    sides.add(new Side(score, domain, domain == null ? "" : domain.taint()));
+                }
+            }
+            return sides;
+        }
+
+        boolean accepts(Side other) {
+            return domain == null
+                    || !domain.isRequired()
+                    || domain.value().equals(other.spec().topologyDomains().get(domain.domain()))
+                    || other.spec().taints().contains(taint);
+        }
+
+        private WorkerSpec spec() {
+            return score.record().spec();
+        }
+    }
+
     /** The best pair, or {@code null} if no two workers are compatible. Equal pairs are broken uniformly. */
     @Nullable
     JointDecision best(List<RankScore> prefills, List<RankScore> decodes, RandomGenerator random) {
+        List<Side> completeDecodes = Side.complete(decodes);
         JointDecision best = null;
         long pairs = 0;
         int ties = 0;
-        for (RankScore prefill : prefills) {
-            TransferDomains.Resolved fromPrefill = TransferDomains.of(prefill.record());
-            for (RankScore decode : decodes) {
-                JointDecision pair = pair(prefill, fromPrefill, decode);
-                if (pair == null) {
+        for (Side prefill : Side.complete(prefills)) {
+            for (Side decode : completeDecodes) {
+                if (!prefill.accepts(decode) || !decode.accepts(prefill)) {
                     continue;
                 }
                 pairs++;
+                JointDecision pair = pair(prefill, decode);
                 int order = best == null ? -1 : Double.compare(pair.totalCost(), best.totalCost());
                 ties = order < 0 ? 1 : ties + (order == 0 ? 1 : 0);
                 if (order < 0 || (order == 0 && random.nextInt(ties) == 0)) {
@@ -53,25 +82,19 @@ final class PairChoice {
         return best == null ? null : counted(best, pairs);
     }
 
-    private @Nullable JointDecision pair(RankScore prefill, TransferDomains.Resolved fromPrefill, RankScore decode) {
-        TransferDomains.Resolved fromDecode = TransferDomains.of(decode.record());
-        boolean compatible = fromPrefill.missing() == null
-                && fromDecode.missing() == null
-                && TransferDomains.accepts(prefill.record(), decode.record())
-                && TransferDomains.accepts(decode.record(), prefill.record());
-        if (!compatible) {
-            return null;
-        }
+    private JointDecision pair(Side prefill, Side decode) {
         double prefillCost =
-                scaled(prefill, fromDecode.constraint(), request.prefill().constraints());
+                scaled(prefill.score(), decode.domain(), request.prefill().constraints());
         double decodeCost =
-                scaled(decode, fromPrefill.constraint(), request.decode().constraints());
+                scaled(decode.score(), prefill.domain(), request.decode().constraints());
         double transfer = transferCost.blocks(
-                prefill.record(), decode.record(), request.prompt().islTokens());
+                prefill.score().record(),
+                decode.score().record(),
+                request.prompt().islTokens());
         return new JointDecision(
                 JointDecision.Outcome.PAIR_CHOSEN,
-                prefill.worker(),
-                decode.worker(),
+                prefill.score().worker(),
+                decode.score().worker(),
                 prefillCost,
                 decodeCost,
                 transfer,
