@@ -110,6 +110,11 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         return parts.requests().free(booking);
     }
 
+    /** As {@link #free(Booking)}, for a request that did not end well: a session that moves on success stays where it was. */
+    public CompletionStage<FreeOutcome> freeFailed(Booking booking) {
+        return parts.requests().freeFailed(booking);
+    }
+
     @Override
     public CompletionStage<@Nullable Void> prefillComplete(Booking booking) {
         return parts.requests().prefillComplete(booking);

@@ -242,6 +242,24 @@ class BookingScenariosTest {
     }
 
     @Test
+    void lostHandle_isReportedAndItsBookingEndsByALease() {
+        CoreFixture f = new CoreFixture().workers(1);
+        bookAndLose(f);
+        for (int i = 0; i < 200 && f.core.stats().leaked() == 0; i++) {
+            System.gc();
+            f.time.advance(Duration.ofSeconds(30));
+        }
+        assertThat(f.core.stats().leaked()).isEqualTo(1);
+        assertThat(f.load(1).activeRequests()).isEqualTo(1);
+        f.time.advance(Duration.ofSeconds(301));
+        f.assertEmpty();
+    }
+
+    private static void bookAndLose(CoreFixture f) {
+        assertThat(f.book(request(1, 40, "lost")).id().selectionId()).isEqualTo("lost");
+    }
+
+    @Test
     void kA1_kC8_idempotentReleaseAndProjectionOnANewWorker() {
         CoreFixture f = new CoreFixture().workers(1);
         assertThat(f.select(request(1, 64)).potentialDecodeBlocks()).isEqualTo(4);

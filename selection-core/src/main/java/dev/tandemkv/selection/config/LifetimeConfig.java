@@ -10,8 +10,6 @@ import java.time.Duration;
  * @param selectionCacheTtl how long the inputs of a selection can be replayed; default 120 s
  * @param selectionCacheMaxEntries most of them; default 4,096
  * @param selectionCacheMaxBytes most approximate bytes of them; default 256 MiB
- * @param tombstoneTtl how long a free that came before its reserve is remembered; default 60 s
- * @param tombstonesMax most of them; default 65,536
  * @param leakSweepInterval how often lost handles are looked for; default 30 s
  */
 public record LifetimeConfig(
@@ -20,8 +18,6 @@ public record LifetimeConfig(
         Duration selectionCacheTtl,
         int selectionCacheMaxEntries,
         long selectionCacheMaxBytes,
-        Duration tombstoneTtl,
-        int tombstonesMax,
         Duration leakSweepInterval) {
 
     public LifetimeConfig {
@@ -30,8 +26,6 @@ public record LifetimeConfig(
         Check.notNegative("selection_cache_ttl_secs", selectionCacheTtl);
         Check.atLeast("selection_cache_max_entries", selectionCacheMaxEntries, 1);
         Check.atLeast("selection_cache_max_bytes", selectionCacheMaxBytes, 1);
-        Check.positive("tombstone_ttl_secs", tombstoneTtl);
-        Check.atLeast("tombstones_max", tombstonesMax, 1);
         Check.positive("leak_sweep_interval_secs", leakSweepInterval);
     }
 }

@@ -60,8 +60,6 @@ public final class SelectionConfigBuilder {
     private Duration selectionCacheTtl = Duration.ofMinutes(2);
     private int selectionCacheMaxEntries = 4_096;
     private long selectionCacheMaxBytes = 256L << 20;
-    private Duration tombstoneTtl = Duration.ofMinutes(1);
-    private int tombstonesMax = 65_536;
     private Duration leakSweepInterval = Duration.ofSeconds(30);
     private WorkerSelection workerSelection = WorkerSelection.BUILT_IN;
     private boolean replicaSync;
@@ -118,8 +116,6 @@ public final class SelectionConfigBuilder {
         selectionCacheTtl = c.lifetimes().selectionCacheTtl();
         selectionCacheMaxEntries = c.lifetimes().selectionCacheMaxEntries();
         selectionCacheMaxBytes = c.lifetimes().selectionCacheMaxBytes();
-        tombstoneTtl = c.lifetimes().tombstoneTtl();
-        tombstonesMax = c.lifetimes().tombstonesMax();
         leakSweepInterval = c.lifetimes().leakSweepInterval();
         workerSelection = c.workerSelection();
         replicaSync = c.replicaSync();
@@ -371,16 +367,6 @@ public final class SelectionConfigBuilder {
         return this;
     }
 
-    public SelectionConfigBuilder tombstoneTtl(Duration tombstoneTtl) {
-        this.tombstoneTtl = Objects.requireNonNull(tombstoneTtl, "tombstoneTtl");
-        return this;
-    }
-
-    public SelectionConfigBuilder tombstonesMax(int tombstonesMax) {
-        this.tombstonesMax = tombstonesMax;
-        return this;
-    }
-
     public SelectionConfigBuilder leakSweepInterval(Duration leakSweepInterval) {
         this.leakSweepInterval = Objects.requireNonNull(leakSweepInterval, "leakSweepInterval");
         return this;
@@ -474,8 +460,6 @@ public final class SelectionConfigBuilder {
                         selectionCacheTtl,
                         selectionCacheMaxEntries,
                         selectionCacheMaxBytes,
-                        tombstoneTtl,
-                        tombstonesMax,
                         leakSweepInterval),
                 workerSelection,
                 replicaSync,

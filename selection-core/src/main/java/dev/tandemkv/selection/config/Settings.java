@@ -111,8 +111,6 @@ final class Settings {
             seconds("selection_cache_ttl_secs", SelectionConfigBuilder::selectionCacheTtl),
             small("selection_cache_max_entries", SelectionConfigBuilder::selectionCacheMaxEntries),
             integer("selection_cache_max_bytes", SelectionConfigBuilder::selectionCacheMaxBytes),
-            seconds("tombstone_ttl_secs", SelectionConfigBuilder::tombstoneTtl),
-            small("tombstones_max", SelectionConfigBuilder::tombstonesMax),
             seconds("leak_sweep_interval_secs", SelectionConfigBuilder::leakSweepInterval));
 
     private Settings() {}

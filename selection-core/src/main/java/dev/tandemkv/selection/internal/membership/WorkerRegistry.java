@@ -81,13 +81,7 @@ public final class WorkerRegistry {
     // ---- changing
 
     public WorkerRecord upsert(WorkerSpec spec) {
-        CatalogChanges.Result result = apply(List.of(spec), Set.of(), CancellationSignal.never())
-                .upserts()
-                .get(0);
-        if (result.record() == null) {
-            throw result.failure() == null ? new IllegalStateException("neither record nor failure") : result.failure();
-        }
-        return result.record();
+        return recordOf(apply(List.of(spec), Set.of(), CancellationSignal.never()));
     }
 
     public WorkerRecord remove(long workerId) {
@@ -122,13 +116,26 @@ public final class WorkerRegistry {
     }
 
     private @Nullable WorkerRecord upsertIfStill(WorkerSpec before, WorkerSpec after) {
+        Batch batch = new Batch();
         lock.lock();
         try {
             WorkerRecord present = records.get(after.workerId());
-            return present != null && present.spec().equals(before) ? upsert(after) : null;
+            if (present == null || !present.spec().equals(before)) {
+                return null;
+            }
+            return recordOf(batch.apply(List.of(after), Set.of(), CancellationSignal.never()));
         } finally {
             lock.unlock();
+            batch.tell();
         }
+    }
+
+    private static WorkerRecord recordOf(CatalogChanges.Results results) {
+        CatalogChanges.Result only = results.upserts().get(0);
+        if (only.record() == null) {
+            throw only.failure() == null ? new IllegalStateException("neither record nor failure") : only.failure();
+        }
+        return only.record();
     }
 
     /** Removals first, then the registrations in order; one publication per partition that is touched, moves apart. */
@@ -136,23 +143,10 @@ public final class WorkerRegistry {
         Batch batch = new Batch();
         lock.lock();
         try {
-            List<CatalogChanges.Result> removed = new ArrayList<>();
-            for (Long id : removals) {
-                if (!cancel.isCancelled() && records.containsKey(id)) {
-                    removed.add(new CatalogChanges.Result(id, batch.remove(id), null));
-                }
-            }
-            List<CatalogChanges.Result> upserted = new ArrayList<>();
-            for (WorkerSpec spec : upserts) {
-                if (!cancel.isCancelled()) {
-                    upserted.add(batch.tryUpsert(spec));
-                }
-            }
-            batch.publish();
-            return new CatalogChanges.Results(upserted, removed);
+            return batch.apply(upserts, removals, cancel);
         } finally {
             lock.unlock();
-            batch.states.forEach(core.observer()::onWorker);
+            batch.tell();
         }
     }
 
@@ -185,6 +179,28 @@ public final class WorkerRegistry {
         private final Map<Long, WorkerSpec> removed = new LinkedHashMap<>();
         private final Set<Long> replaced = new HashSet<>();
         private final Map<Long, WorkerLifecycle> states = new LinkedHashMap<>();
+
+        CatalogChanges.Results apply(List<WorkerSpec> upserts, Set<Long> removals, CancellationSignal cancel) {
+            List<CatalogChanges.Result> gone = new ArrayList<>();
+            for (Long id : removals) {
+                if (!cancel.isCancelled() && records.containsKey(id)) {
+                    gone.add(new CatalogChanges.Result(id, remove(id), null));
+                }
+            }
+            List<CatalogChanges.Result> upserted = new ArrayList<>();
+            for (WorkerSpec spec : upserts) {
+                if (!cancel.isCancelled()) {
+                    upserted.add(tryUpsert(spec));
+                }
+            }
+            publish();
+            return new CatalogChanges.Results(upserted, gone);
+        }
+
+        /** Tells the observers, outside the lock. */
+        void tell() {
+            states.forEach(core.observer()::onWorker);
+        }
 
         WorkerRecord remove(long workerId) {
             WorkerRecord former = records.remove(workerId);
@@ -240,7 +256,9 @@ public final class WorkerRegistry {
             try {
                 int blockSize = spec.blockSize() == null ? 0 : spec.blockSize();
                 return partitions.ensure(spec.partition(), blockSize, spec.eagle());
-            } catch (SelectionException e) {
+            } catch (RuntimeException e) {
+                // A policy or an ingress that cannot serve the partition keeps its workers out, and is tried again with
+                // the next one.
                 reasons.add("reconciliation failed: " + e.getMessage());
                 return null;
             }

@@ -1,2 +1,2 @@
-/** Who holds which selection id: claims, live reservations, tombstones, replayable selections, and handles that were lost. */
+/** Who holds which selection id: claims, live reservations, replayable selections, and handles that were lost. */
 package dev.tandemkv.selection.internal.reservation;

@@ -147,9 +147,6 @@ public final class Engine {
     void settle(Reservation row, LedgerEntry entry, EndReason reason) {
         AffinityLease lease = row.takeLease();
         if (lease != null) {
-            if (reason == EndReason.FREED) {
-                lease.succeeded();
-            }
             lease.close();
         }
         row.tellEnded(reason);

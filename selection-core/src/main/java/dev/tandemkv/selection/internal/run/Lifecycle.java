@@ -28,8 +28,19 @@ public final class Lifecycle {
         this.engine = engine;
     }
 
-    /** Releases a booking. */
+    /** Whether a request ended well, for the session that waits for that. */
+    public enum Ending {
+        WELL,
+        FAILED
+    }
+
+    /** Releases a booking whose request ended well. */
     public CompletionStage<FreeOutcome> free(Reservation row) {
+        return free(row, Ending.WELL);
+    }
+
+    /** Releases a booking. */
+    public CompletionStage<FreeOutcome> free(Reservation row, Ending ending) {
         LedgerEntry entry = row.booking();
         Partition in = row.partition();
         if (in.mailbox().tryEnter()) {
@@ -39,17 +50,21 @@ public final class Lifecycle {
             } finally {
                 in.mailbox().leave();
             }
-            return freed ? released(row, entry) : GONE;
+            return freed ? released(row, entry, ending) : GONE;
         }
         return later(in, p -> p.free(entry), freed -> {
             if (freed) {
-                released(row, entry);
+                released(row, entry, ending);
             }
             return freed ? FreeOutcome.FREED : FreeOutcome.ALREADY_GONE;
         });
     }
 
-    private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry) {
+    private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry, Ending ending) {
+        AffinityLease lease = row.lease();
+        if (lease != null && ending == Ending.WELL) {
+            lease.succeeded();
+        }
         engine.lostHandles().unwatch(row);
         engine.reservations().forget(row);
         engine.settle(row, entry, EndReason.FREED);

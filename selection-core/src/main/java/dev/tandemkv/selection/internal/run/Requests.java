@@ -100,6 +100,13 @@ public final class Requests {
                 : engine.lifecycle().free(row);
     }
 
+    public CompletionStage<FreeOutcome> freeFailed(Booking booking) {
+        Reservation row = reservationOf(booking);
+        return row == null
+                ? CompletableFuture.completedStage(FreeOutcome.ALREADY_GONE)
+                : engine.lifecycle().free(row, Lifecycle.Ending.FAILED);
+    }
+
     public CompletionStage<@Nullable Void> prefillComplete(Booking booking) {
         Reservation row = reservationOf(booking);
         return row == null
