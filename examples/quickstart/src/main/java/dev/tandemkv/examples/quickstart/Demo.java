@@ -156,7 +156,7 @@ final class Demo {
     private List<TimedRun> replay(Workload workload) {
         List<Topology> topologies = topologies();
         Workload warmUp = Workload.of(workload.trace().first(WARM_UP_REQUESTS));
-        topologies.forEach(t -> simulate(t, SelectionPolicy.kvAware(), warmUp));
+        topologies.forEach(topology -> policies().values().forEach(policy -> simulate(topology, policy, warmUp)));
 
         List<TimedRun> runs = new ArrayList<>();
         int total = topologies.size() * policies().size();

@@ -6,23 +6,24 @@ import dev.tandemkv.catalog.WorkerRecord;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.FreeOutcome;
-import dev.tandemkv.selection.OverlapReport;
-import dev.tandemkv.selection.RankLoad;
-import dev.tandemkv.selection.RankOverlap;
-import dev.tandemkv.selection.RankScore;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.SelectionPool;
+import dev.tandemkv.selection.explain.Explanation;
+import dev.tandemkv.selection.explain.Explanation.Candidate;
 import dev.tandemkv.testkit.report.Decimals;
 import dev.tandemkv.testkit.report.ReportContent.ExplainedDecision;
 import dev.tandemkv.testkit.report.Table;
 import dev.tandemkv.testkit.sim.CorePool;
 import dev.tandemkv.testkit.sim.SimulatedPool;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,9 +34,6 @@ final class ExplainedRun implements SimulatedPool, SelectionPool {
 
     /** Blocks that some worker holds of a prompt worth explaining. */
     private static final int WORTH_EXPLAINING = 4;
-
-    private static final List<String> COLUMNS =
-            List.of("worker", "blocks held", "prefill tokens", "decode blocks", "requests", "cost", "");
 
     private final CorePool watched;
     private final int firstRequest;
@@ -59,62 +57,70 @@ final class ExplainedRun implements SimulatedPool, SelectionPool {
         if (settled || id == null || Integer.parseInt(id) < firstRequest) {
             return watched.core().selectAndReserve(request);
         }
-        // Everything is read before the booking, as the decision itself sees it.
-        OverlapReport overlaps = watched.core().overlapScores(request);
-        List<RankLoad> loads = watched.core().potentialLoads(request);
-        CompletionStage<Optional<List<RankScore>>> scores = watched.core().score(request);
-        CompletionStage<Booking> booked = watched.core().selectAndReserve(request);
-        boolean worthIt = overlaps.workers().stream().anyMatch(w -> w.deviceBlocks() >= WORTH_EXPLAINING);
-        if (worthIt || decision == null) {
-            scores.thenCombine(
-                            booked,
-                            (costs, booking) -> explain(request, booking, overlaps, loads, costs.orElse(List.of())))
-                    .thenAccept(explained -> decision = explained);
-            settled = worthIt;
-        }
+        SelectRequest curious = request.toBuilder()
+                .explanation(SelectRequest.Explain.EVERY_CANDIDATE)
+                .build();
+        CompletionStage<Booking> booked = watched.core().selectAndReserve(curious);
+        booked.thenAccept(booking -> keep(booking.selection()));
         return booked;
     }
 
-    private static ExplainedDecision explain(
-            SelectRequest request,
-            Booking booking,
-            OverlapReport overlaps,
-            List<RankLoad> loads,
-            List<RankScore> costs) {
-        WorkerRank chosen = booking.id().worker();
-        List<List<String>> rows = new ArrayList<>();
-        for (RankLoad load : loads) {
-            rows.add(List.of(
-                    name(load.worker()),
-                    Integer.toString(held(overlaps, load.worker())),
-                    String.format(Locale.ROOT, "%,d", load.potentialPrefillTokens()),
-                    String.format(Locale.ROOT, "%,d", load.potentialDecodeBlocks()),
-                    Integer.toString(load.activeRequests()),
-                    costs.stream()
-                            .filter(c -> c.worker().equals(load.worker()))
-                            .map(c -> Decimals.rounded(c.cost(), 2).toPlainString())
-                            .findFirst()
-                            .orElse("-"),
-                    load.worker().equals(chosen) ? "<- chosen" : ""));
+    private void keep(Selection selection) {
+        Explanation explanation = selection.explanation();
+        if (explanation == null) {
+            return;
         }
-        String caption = String.format(
-                Locale.ROOT,
-                "Request %s under kv-aware: %,d prompt tokens, %d full blocks, went to %s. Cost in blocks: prefill tokens / %d + decode"
-                        + " blocks, both with this prompt; lowest wins.",
-                request.selectionId(),
-                request.prompt().islTokens(),
-                overlaps.blocks(),
-                name(chosen),
-                overlaps.blockSize());
-        return new ExplainedDecision(caption, new Table(COLUMNS, rows));
+        settled = explanation.candidates().stream().anyMatch(c -> c.deviceBlocks() >= WORTH_EXPLAINING);
+        if (settled || decision == null) {
+            decision = explained(selection, explanation);
+        }
     }
 
-    private static int held(OverlapReport overlaps, WorkerRank worker) {
-        return overlaps.workers().stream()
-                .filter(o -> o.worker().equals(worker))
-                .mapToInt(RankOverlap::deviceBlocks)
-                .findFirst()
-                .orElse(0);
+    /** Terms in which the candidates differ become columns; what is the same for all, and counts, is told once. */
+    private static ExplainedDecision explained(Selection selection, Explanation explanation) {
+        Map<Candidate, Map<String, Double>> terms = new LinkedHashMap<>();
+        for (Candidate candidate : explanation.candidates()) {
+            Map<String, Double> values = new LinkedHashMap<>();
+            candidate.contributions().forEach(c -> values.putAll(c.terms().values()));
+            terms.put(candidate, values);
+        }
+        Map<String, Double> first = terms.values().iterator().next();
+        List<String> varying = first.keySet().stream()
+                .filter(term ->
+                        terms.values().stream().map(v -> v.get(term)).distinct().count() > 1)
+                .toList();
+
+        List<String> columns = new ArrayList<>(List.of("worker"));
+        columns.addAll(varying);
+        columns.addAll(List.of("cost", ""));
+        List<List<String>> rows = new ArrayList<>();
+        terms.forEach((candidate, values) -> {
+            List<String> row = new ArrayList<>(List.of(name(candidate.worker())));
+            varying.forEach(term -> row.add(number(values.getOrDefault(term, 0.0))));
+            row.add(number(candidate.cost()));
+            row.add(candidate.worker().equals(explanation.chosen()) ? "<- chosen" : "");
+            rows.add(row);
+        });
+        String same = first.entrySet().stream()
+                .filter(term -> !varying.contains(term.getKey()) && term.getValue() != 0)
+                .map(term -> term.getKey() + ' ' + number(term.getValue()))
+                .collect(Collectors.joining(", "));
+        String caption = String.format(
+                Locale.ROOT,
+                "Request %s: %s chose %s for %,d prompt tokens in blocks of %d; the lowest cost wins.\nThe same for all, and not 0: %s.",
+                selection.selectionId(),
+                explanation.policy(),
+                name(explanation.chosen()),
+                selection.islTokens(),
+                selection.blockSize(),
+                same);
+        return new ExplainedDecision(caption, new Table(columns, rows));
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value)
+                ? String.format(Locale.ROOT, "%,d", Math.round(value))
+                : Decimals.rounded(value, 2).toPlainString();
     }
 
     private static String name(WorkerRank worker) {
