@@ -268,12 +268,22 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         return Optional.ofNullable(found).map(ReadModels::loads);
     }
 
-    /** Load of every rank of the request's partition as it would be with its prompt, by worker id and rank. */
+    /**
+     * Load of every rank of the request's partition as it would be with its prompt, by worker id and rank. Asks no other process: with a
+     * remote index every prompt counts as uncached, and the shared cache is never asked.
+     *
+     * @throws NotReadyException if the partition has no schedulable worker
+     */
     public List<RankLoad> potentialLoads(SelectRequest request) {
         return parts.readings().potentialLoads(request);
     }
 
-    /** What every rank of the request's partition holds of its prompt. */
+    /**
+     * What every rank of the request's partition holds of its prompt, as far as this process knows: neither a remote index nor the shared
+     * cache is asked.
+     *
+     * @throws NotReadyException if the partition has no schedulable worker
+     */
     public OverlapReport overlapScores(SelectRequest request) {
         return parts.readings().overlapScores(request);
     }
