@@ -29,17 +29,19 @@ public final class CandidateTable {
     private int[] ledgerRow = new int[16];
     private long[] totalBlocks = new long[16];
 
+    // Counts are doubles, because the cost is: it is computed for every row of every decision, without conversions.
+
     // Dense columns: written for every row or read by nobody.
-    private long[] activePrefill = new long[16];
-    private long[] activeDecode = new long[16];
-    private int[] additional = new int[16];
-    private int[] requests = new int[16];
+    double[] activePrefill = new double[16];
+    double[] activeDecode = new double[16];
+    double[] potentialDecode = new double[16];
+    double[] requests = new double[16];
 
     // Sparse columns: cleared by reset.
-    private int[] device = new int[16];
-    private int[] host = new int[16];
-    private int[] disk = new int[16];
-    private int[] shared = new int[16];
+    double[] device = new double[16];
+    double[] host = new double[16];
+    double[] disk = new double[16];
+    double[] shared = new double[16];
     private double[] taintWeight = new double[16];
 
     /**
@@ -111,9 +113,9 @@ public final class CandidateTable {
      * @param activeRequests booked requests
      */
     public void setLoad(int row, long prefillTokens, long decodeBlocks, int additionalBlocks, int activeRequests) {
-        activePrefill[row] = prefillTokens;
-        activeDecode[row] = decodeBlocks;
-        additional[row] = additionalBlocks;
+        activePrefill[row] = (double) prefillTokens;
+        activeDecode[row] = (double) decodeBlocks;
+        potentialDecode[row] = (double) (decodeBlocks + additionalBlocks);
         requests[row] = activeRequests;
     }
 
@@ -153,7 +155,7 @@ public final class CandidateTable {
         totalBlocks = Arrays.copyOf(totalBlocks, capacity);
         activePrefill = Arrays.copyOf(activePrefill, capacity);
         activeDecode = Arrays.copyOf(activeDecode, capacity);
-        additional = Arrays.copyOf(additional, capacity);
+        potentialDecode = Arrays.copyOf(potentialDecode, capacity);
         requests = Arrays.copyOf(requests, capacity);
         device = Arrays.copyOf(device, capacity);
         host = Arrays.copyOf(host, capacity);
@@ -195,7 +197,7 @@ public final class CandidateTable {
         totalBlocks[to] = totalBlocks[from];
         activePrefill[to] = activePrefill[from];
         activeDecode[to] = activeDecode[from];
-        additional[to] = additional[from];
+        potentialDecode[to] = potentialDecode[from];
         requests[to] = requests[from];
         device[to] = device[from];
         host[to] = host[from];
@@ -244,40 +246,40 @@ public final class CandidateTable {
     }
 
     public long activePrefillTokens(int row) {
-        return activePrefill[row];
+        return (long) activePrefill[row];
     }
 
     public long activeDecodeBlocks(int row) {
-        return activeDecode[row];
+        return (long) activeDecode[row];
     }
 
     public long potentialDecodeBlocks(int row) {
-        return activeDecode[row] + additional[row];
+        return (long) potentialDecode[row];
     }
 
     public int activeRequests(int row) {
-        return requests[row];
+        return (int) requests[row];
     }
 
     public int deviceBlocks(int row) {
-        return device[row];
+        return (int) device[row];
     }
 
     public int hostBlocks(int row) {
-        return host[row];
+        return (int) host[row];
     }
 
     public int diskBlocks(int row) {
-        return disk[row];
+        return (int) disk[row];
     }
 
     public int sharedBlocks(int row) {
-        return shared[row];
+        return (int) shared[row];
     }
 
     /** Blocks of the prompt that a row holds in any of its tiers. */
     public int overlapBlocks(int row) {
-        return device[row] + host[row] + disk[row];
+        return (int) (device[row] + host[row] + disk[row]);
     }
 
     /** The most blocks of the prompt that any row holds. */

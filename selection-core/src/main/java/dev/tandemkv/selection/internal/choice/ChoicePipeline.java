@@ -175,15 +175,8 @@ public final class ChoicePipeline {
     }
 
     private static void requireFinite(WorkerScorer scorer, double[] costs, int size) {
-        double spoilt = 0;
         for (int row = 0; row < size; row++) {
-            spoilt += costs[row] * 0; // 0 for a finite number, NaN otherwise
-        }
-        if (spoilt == 0) {
-            return;
-        }
-        for (int row = 0; row < size; row++) {
-            if (!Double.isFinite(costs[row])) {
+            if (!(Math.abs(costs[row]) <= Double.MAX_VALUE)) {
                 throw new PolicyFaultException(Fault.NON_FINITE_COST, scorer.name(), row, null);
             }
         }

@@ -57,9 +57,6 @@ final class KvCost implements WorkerScorer {
 
     @Override
     public void score(PolicyContext context, Candidates candidates, double[] costs) {
-        Candidates.Cache cache = Objects.requireNonNull(candidates.cache());
-        Candidates.Load load = Objects.requireNonNull(candidates.load());
-        Candidates.Requests requests = Objects.requireNonNull(candidates.requests());
         RouterConfigOverride override = overrideOf(context);
         double deviceWeight = or(override.overlapScoreCredit(), scoring.overlapScoreCredit());
         double scale = or(override.prefillLoadScale(), scoring.prefillLoadScale());
@@ -71,21 +68,43 @@ final class KvCost implements WorkerScorer {
         double blockSize = context.blockSize();
         boolean tracked = context.tracksPrefill();
         boolean decodeOnly = decodeOnly(context, deviceWeight);
-        boolean decays = decays(context);
-        long least = decays ? leastPrefill(candidates, load) : 0;
-        for (int row = 0; row < candidates.size(); row++) {
-            long active = load.activePrefillTokens(row);
-            double decay = decays ? decay(context, active, least) : 1;
-            costs[row] = cost(
-                    tracked ? (active + isl) / blockSize : 0,
-                    deviceWeight * decay * cache.deviceBlocks(row),
-                    hostWeight * cache.hostBlocks(row),
-                    diskWeight * cache.diskBlocks(row),
-                    sharedWeight * cache.sharedBlocks(row),
-                    (double) load.potentialDecodeBlocks(row),
-                    requestWeight * requests.activeRequests(row),
-                    scale,
-                    decodeOnly);
+        // The built-in cost runs over every candidate of every decision, so it reads the columns themselves.
+        CandidateTable table = ((TableView) candidates).table();
+        double[] active = table.activePrefill;
+        double[] potential = table.potentialDecode;
+        double[] device = table.device;
+        double[] host = table.host;
+        double[] disk = table.disk;
+        double[] shared = table.shared;
+        double[] requests = table.requests;
+        int size = table.size();
+        if (tracked && !decays(context)) {
+            for (int row = 0; row < size; row++) {
+                costs[row] = cost(
+                        (active[row] + isl) / blockSize,
+                        deviceWeight * device[row],
+                        hostWeight * host[row],
+                        diskWeight * disk[row],
+                        sharedWeight * shared[row],
+                        potential[row],
+                        requestWeight * requests[row],
+                        scale,
+                        false);
+            }
+        } else {
+            double least = leastPrefill(table);
+            for (int row = 0; row < size; row++) {
+                costs[row] = cost(
+                        tracked ? (active[row] + isl) / blockSize : 0,
+                        deviceWeight * decay(context, active[row], least) * device[row],
+                        hostWeight * host[row],
+                        diskWeight * disk[row],
+                        sharedWeight * shared[row],
+                        potential[row],
+                        requestWeight * requests[row],
+                        scale,
+                        decodeOnly);
+            }
         }
         if (prefersTaints(candidates)) {
             for (int row = 0; row < candidates.size(); row++) {
@@ -96,29 +115,25 @@ final class KvCost implements WorkerScorer {
 
     @Override
     public CostTerms explain(PolicyContext context, Candidates candidates, int row, double cost) {
-        Candidates.Cache cache = Objects.requireNonNull(candidates.cache());
-        Candidates.Load load = Objects.requireNonNull(candidates.load());
-        Candidates.Requests requests = Objects.requireNonNull(candidates.requests());
+        CandidateTable table = ((TableView) candidates).table();
         RouterConfigOverride override = overrideOf(context);
         double deviceWeight = or(override.overlapScoreCredit(), scoring.overlapScoreCredit());
         double isl = context.islTokens();
-        double blockSize = context.blockSize();
-        long active = load.activePrefillTokens(row);
-        double decay = decays(context) ? decay(context, active, leastPrefill(candidates, load)) : 1;
+        double active = table.activePrefill[row];
         return new KvCostTerms(
-                context.tracksPrefill() ? (active + isl) / blockSize : 0,
+                context.tracksPrefill() ? (active + isl) / context.blockSize() : 0,
                 deviceWeight,
-                decay,
-                cache.deviceBlocks(row),
+                decay(context, active, leastPrefill(table)),
+                table.deviceBlocks(row),
                 scoring.hostCacheHitWeight(),
-                cache.hostBlocks(row),
+                table.hostBlocks(row),
                 scoring.diskCacheHitWeight(),
-                cache.diskBlocks(row),
+                table.diskBlocks(row),
                 or(override.sharedCacheMultiplier(), scoring.sharedCacheMultiplier()),
-                cache.sharedBlocks(row),
-                load.potentialDecodeBlocks(row),
+                table.sharedBlocks(row),
+                table.potentialDecodeBlocks(row),
                 scoring.decodeActiveRequestWeight(),
-                requests.activeRequests(row),
+                table.activeRequests(row),
                 or(override.prefillLoadScale(), scoring.prefillLoadScale()),
                 decodeOnly(context, deviceWeight),
                 prefersTaints(candidates) ? taintFactor(candidates, row) : 1);
@@ -136,9 +151,8 @@ final class KvCost implements WorkerScorer {
             double scale,
             boolean decodeOnly) {
         double credit = deviceCredit + hostCredit + diskCredit + sharedCredit;
-        double rest = (decodeOnly ? potentialDecode : rawPrefill) - credit;
-        double covered = rest > 0 ? rest : 0;
-        return decodeOnly ? covered + requestLoad : scale * covered + potentialDecode + requestLoad;
+        double uncovered = Math.max(0, (decodeOnly ? potentialDecode : rawPrefill) - credit);
+        return decodeOnly ? uncovered + requestLoad : scale * uncovered + potentialDecode + requestLoad;
     }
 
     private RouterConfigOverride overrideOf(PolicyContext context) {
@@ -157,16 +171,20 @@ final class KvCost implements WorkerScorer {
         return context.tracksPrefill() && scoring.overlapScoreCreditDecay() > 0;
     }
 
-    private static long leastPrefill(Candidates candidates, Candidates.Load load) {
-        long least = Long.MAX_VALUE;
-        for (int row = 0; row < candidates.size(); row++) {
-            least = Math.min(least, load.activePrefillTokens(row));
+    private static double leastPrefill(CandidateTable table) {
+        double least = Double.POSITIVE_INFINITY;
+        for (int row = 0; row < table.size(); row++) {
+            least = Math.min(least, table.activePrefill[row]);
         }
         return least;
     }
 
-    private double decay(PolicyContext context, long active, long least) {
-        double excessBlocks = (double) (active - least) / context.blockSize();
+    /** What is left of the device credit; exactly 1 without decay, which changes no bit of a product. */
+    private double decay(PolicyContext context, double active, double least) {
+        if (!decays(context)) {
+            return 1;
+        }
+        double excessBlocks = (active - least) / context.blockSize();
         return 1 / (1 + scoring.overlapScoreCreditDecay() * excessBlocks / context.requestBlocks());
     }
 

@@ -23,6 +23,10 @@ final class TableView implements Candidates {
         requests = loadToo || inputs.contains(PolicyInput.ACTIVE_REQUEST_LOAD) ? table::activeRequests : null;
     }
 
+    CandidateTable table() {
+        return table;
+    }
+
     @Override
     public int size() {
         return table.size();

@@ -112,6 +112,20 @@ class CostPickerTest {
     }
 
     @Test
+    void exp_isTheExponentialToTheLastBits() {
+        SeededRandom random = new SeededRandom(3);
+        for (int i = 0; i < 100_000; i++) {
+            double x = -random.nextDouble() * (i % 2 == 0 ? 5 : 708);
+            double expected = StrictMath.exp(x);
+            assertThat(CostPicker.exp(x)).isCloseTo(expected, within(expected * 1e-15));
+        }
+        assertThat(CostPicker.exp(0)).isEqualTo(1);
+        assertThat(CostPicker.exp(-0.0)).isEqualTo(1);
+        assertThat(CostPicker.exp(-709)).isZero();
+        assertThat(CostPicker.exp(Double.NEGATIVE_INFINITY)).isZero();
+    }
+
+    @Test
     void lowest_nan_neverWins() {
         double[] costs = {Double.NaN, 7, Double.NaN, 3, Double.NaN};
         assertThat(CostPicker.lowest(costs, costs.length, new SeededRandom(1))).isEqualTo(3);
