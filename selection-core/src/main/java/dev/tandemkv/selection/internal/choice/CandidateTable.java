@@ -1,12 +1,13 @@
 package dev.tandemkv.selection.internal.choice;
 
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import java.util.Arrays;
 
 /**
  * The eligible ranks of one decision and what is known of them: one row a rank, one array a column. A partition keeps one table and
  * fills it anew for each decision: {@link #reset}, then {@link #add} for each rank in unsigned (worker id, rank) order, then what its
- * policy declares: {@link #setLoad} for every row, and the cache and taint columns for the rows that have any; those are 0 otherwise.
+ * policy declares: the load of every row ({@link #setLoads}), and the cache and taint columns for the rows that have any; those are 0 otherwise.
  *
  * <p>Components never see the table but a {@link TableView} that shows what they declared. Single-threaded, as the partition step.
  */
@@ -18,9 +19,13 @@ public final class CandidateTable {
     private long isl;
     private int blockSize = 1;
     private int size;
+    /** Rows that were in the table before any were dropped, which {@link #reset} has to clear. */
+    private int filled;
+
     private boolean directed;
     private boolean taintsRequested;
     private boolean anyTier;
+    private boolean anyShared;
     /** Whether rows were dropped since the last reset. */
     private boolean dropped;
 
@@ -57,17 +62,25 @@ public final class CandidateTable {
 
     /** Empties the table for another decision. */
     public void reset(long islTokens, int blockSizeTokens) {
-        Arrays.fill(device, 0, size, 0);
-        Arrays.fill(host, 0, size, 0);
-        Arrays.fill(disk, 0, size, 0);
-        Arrays.fill(shared, 0, size, 0);
-        Arrays.fill(taintWeight, 0, size, 0);
+        if (anyTier) {
+            Arrays.fill(device, 0, filled, 0);
+            Arrays.fill(host, 0, filled, 0);
+            Arrays.fill(disk, 0, filled, 0);
+        }
+        if (anyShared) {
+            Arrays.fill(shared, 0, filled, 0);
+        }
+        if (taintsRequested) {
+            Arrays.fill(taintWeight, 0, filled, 0);
+        }
         isl = islTokens;
         blockSize = blockSizeTokens;
         size = 0;
+        filled = 0;
         directed = false;
         taintsRequested = false;
         anyTier = false;
+        anyShared = false;
         dropped = false;
     }
 
@@ -83,6 +96,7 @@ public final class CandidateTable {
         int kept = size;
         reset(islTokens, blockSizeTokens);
         size = kept;
+        filled = kept;
         return true;
     }
 
@@ -101,7 +115,21 @@ public final class CandidateTable {
         rank[size] = dpRank;
         ledgerRow[size] = row;
         totalBlocks[size] = totalKvBlocks;
+        filled = size + 1;
         return size++;
+    }
+
+    /**
+     * Load of every row: what the ledger has booked.
+     *
+     * @param requestBlocks blocks of this request
+     * @param depths how many of them are active on each ledger row
+     */
+    public void setLoads(BookingLedger ledger, long requestBlocks, int[] depths, long now) {
+        ledger.readLoads(ledgerRow, size, now, activePrefill, activeDecode, requests);
+        for (int i = 0; i < size; i++) {
+            potentialDecode[i] = activeDecode[i] + (requestBlocks - depths[ledgerRow[i]]);
+        }
     }
 
     /**
@@ -130,6 +158,7 @@ public final class CandidateTable {
     /** Shared-cache blocks at positions behind the row's device blocks. */
     public void setShared(int row, int sharedBlocks) {
         shared[row] = sharedBlocks;
+        anyShared = true;
     }
 
     /** Says that the request prefers taints, so that {@link #setTaintWeight} counts. */
@@ -177,11 +206,6 @@ public final class CandidateTable {
             if (test.test(row)) {
                 move(row, kept++);
             }
-        }
-        for (int row = kept; row < size; row++) {
-            setTiers(row, 0, 0, 0);
-            setShared(row, 0);
-            setTaintWeight(row, 0);
         }
         dropped |= kept < size;
         size = kept;

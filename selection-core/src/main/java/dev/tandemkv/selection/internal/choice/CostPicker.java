@@ -41,22 +41,34 @@ final class CostPicker implements WorkerPicker {
         return t > 0 ? sample(costs, candidates.size(), t, random) : lowest(costs, candidates.size(), random);
     }
 
-    /** The lowest cost; of exact ties each equally likely, the k-th replacing the choice with probability 1/k. */
+    /** The lowest cost; of exact ties one, each equally likely, with a single draw. */
     static int lowest(double[] costs, int size, RandomGenerator random) {
-        int chosen = -1;
+        int first = -1;
         int ties = 0;
         double lowest = Double.POSITIVE_INFINITY;
         for (int row = 0; row < size; row++) {
             double cost = costs[row];
             if (cost <= lowest) {
-                ties = cost < lowest ? 1 : ties + 1;
-                lowest = cost;
-                if (ties == 1 || random.nextInt(ties) == 0) {
-                    chosen = row;
+                if (cost < lowest) {
+                    first = row;
+                    ties = 0;
+                    lowest = cost;
                 }
+                ties++;
             }
         }
-        return chosen;
+        return ties <= 1 ? first : tie(costs, first, lowest, random.nextInt(ties));
+    }
+
+    /** The row that has the lowest cost for the (n + 1)-th time. */
+    private static int tie(double[] costs, int first, double lowest, int n) {
+        int row = first;
+        for (int left = n; left > 0; left--) {
+            do {
+                row++;
+            } while (costs[row] != lowest);
+        }
+        return row;
     }
 
     private int sample(double[] costs, int size, double t, RandomGenerator random) {

@@ -79,17 +79,20 @@ final class KvCost implements WorkerScorer {
         double[] requests = table.requests;
         int size = table.size();
         if (tracked && !decays(context)) {
+            // Three plain loops, each of which the compiler can run on vectors.
             for (int row = 0; row < size; row++) {
-                costs[row] = cost(
+                costs[row] = uncovered(
                         (active[row] + isl) / blockSize,
                         deviceWeight * device[row],
                         hostWeight * host[row],
                         diskWeight * disk[row],
-                        sharedWeight * shared[row],
-                        potential[row],
-                        requestWeight * requests[row],
-                        scale,
-                        false);
+                        sharedWeight * shared[row]);
+            }
+            for (int row = 0; row < size; row++) {
+                costs[row] = atLeast0(costs[row]);
+            }
+            for (int row = 0; row < size; row++) {
+                costs[row] = sum(scale * costs[row], potential[row], requestWeight * requests[row]);
             }
         } else {
             double least = leastPrefill(table);
@@ -139,7 +142,7 @@ final class KvCost implements WorkerScorer {
                 prefersTaints(candidates) ? taintFactor(candidates, row) : 1);
     }
 
-    /** The formula, apart from taints; the one place where it is written, for choosing and for explaining. */
+    /** The formula, apart from taints. */
     static double cost(
             double rawPrefill,
             double deviceCredit,
@@ -150,9 +153,21 @@ final class KvCost implements WorkerScorer {
             double requestLoad,
             double scale,
             boolean decodeOnly) {
-        double credit = deviceCredit + hostCredit + diskCredit + sharedCredit;
-        double uncovered = Math.max(0, (decodeOnly ? potentialDecode : rawPrefill) - credit);
-        return decodeOnly ? uncovered + requestLoad : scale * uncovered + potentialDecode + requestLoad;
+        double blocks = decodeOnly ? potentialDecode : rawPrefill;
+        double left = atLeast0(uncovered(blocks, deviceCredit, hostCredit, diskCredit, sharedCredit));
+        return decodeOnly ? left + requestLoad : sum(scale * left, potentialDecode, requestLoad);
+    }
+
+    private static double uncovered(double blocks, double device, double host, double disk, double shared) {
+        return blocks - (device + host + disk + shared);
+    }
+
+    private static double atLeast0(double blocks) {
+        return blocks > 0 ? blocks : 0;
+    }
+
+    private static double sum(double prefill, double decode, double requestLoad) {
+        return prefill + decode + requestLoad;
     }
 
     private RouterConfigOverride overrideOf(PolicyContext context) {

@@ -48,8 +48,10 @@ public final class BookingLedger {
 
     private int rows;
     private long[] outputWeight = new long[8];
-    private long[] decodeBlocks = new long[8];
-    private int[] requests = new int[8];
+    // What selections read is kept as doubles, as they need it: converting it for every row of every decision costs
+    // more than the choice.
+    private double[] decodeBlocks = new double[8];
+    private double[] requests = new double[8];
 
     /**
      * @param leases lifetimes of bookings without a handle
@@ -294,7 +296,7 @@ public final class BookingLedger {
 
     /** Booked blocks of a row, prompt and output, rounded half up. */
     public long activeDecodeBlocks(int row) {
-        return row < rows ? decodeBlocks[row] : 0;
+        return row < rows ? (long) decodeBlocks[row] : 0;
     }
 
     /** Booked prefill tokens of a row, decayed up to now. */
@@ -304,7 +306,34 @@ public final class BookingLedger {
 
     /** Live bookings of a row. */
     public int activeRequests(int row) {
-        return row < rows ? requests[row] : 0;
+        return row < rows ? (int) requests[row] : 0;
+    }
+
+    /**
+     * Loads of many rows at one instant.
+     *
+     * @param selected rows, each below {@link #rows()}
+     * @param count how many of them
+     * @param prefillTokens receives {@link #activePrefillTokens} of each
+     * @param blocks receives {@link #activeDecodeBlocks} of each
+     * @param bookings receives {@link #activeRequests} of each
+     */
+    public void readLoads(
+            int[] selected, int count, long now, double[] prefillTokens, double[] blocks, double[] bookings) {
+        prefills.readTokens(selected, count, now, prefillTokens);
+        for (int i = 0; i < count; i++) {
+            blocks[i] = decodeBlocks[selected[i]];
+        }
+        for (int i = 0; i < count; i++) {
+            bookings[i] = requests[selected[i]];
+        }
+    }
+
+    /** Makes sure that rows below a number exist, empty if nothing is booked on them. */
+    public void reserveRows(int count) {
+        if (count > rows) {
+            ensureRow(count - 1);
+        }
     }
 
     public RankLoad load(int row, long now) {
@@ -372,7 +401,9 @@ public final class BookingLedger {
     }
 
     private void publish(int row) {
-        decodeBlocks[row] = (prompts.weight(row) + outputWeight[row] + SharedPrefixTree.ONE / 2) / SharedPrefixTree.ONE;
+        long weight = prompts.weight(row) + outputWeight[row];
+        long rounded = (weight + SharedPrefixTree.ONE / 2) / SharedPrefixTree.ONE;
+        decodeBlocks[row] = (double) rounded;
     }
 
     private void uncountLora(String name) {
@@ -391,7 +422,7 @@ public final class BookingLedger {
         prompts.checkInvariants();
         prefills.checkInvariants();
         long[] outputs = new long[outputWeight.length];
-        int[] counts = new int[requests.length];
+        double[] counts = new double[requests.length];
         Map<String, Integer> loras = new HashMap<>();
         entries.forEach((id, entry) -> {
             require(entry.live && entry.id().selectionId().equals(id), "entry under " + id);

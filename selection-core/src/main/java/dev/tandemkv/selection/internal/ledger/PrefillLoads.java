@@ -17,12 +17,18 @@ final class PrefillLoads {
     private @Nullable LedgerEntry[] front = new LedgerEntry[8];
     private @Nullable LedgerEntry[] back = new LedgerEntry[8];
     private long[] sum = new long[8];
+    /** {@link #sum}, as selections read it. */
+    private double[] sumAsRead = new double[8];
+
     private int[] unmodelled = new int[8];
     private long[] anchorTokens = new long[8];
     /** Expected duration of the anchor, {@link PrefillHint#UNMODELLED} also where there is none. */
     private long[] anchorNanos = filledUnmodelled(8);
 
     private long[] anchoredAt = new long[8];
+
+    /** Rows whose anchor has an expected duration; without any, loads do not depend on time. */
+    private int decayingRows;
 
     void ensureRows(int rows) {
         int old = sum.length;
@@ -31,6 +37,7 @@ final class PrefillLoads {
             front = Arrays.copyOf(front, capacity);
             back = Arrays.copyOf(back, capacity);
             sum = Arrays.copyOf(sum, capacity);
+            sumAsRead = Arrays.copyOf(sumAsRead, capacity);
             unmodelled = Arrays.copyOf(unmodelled, capacity);
             anchorTokens = Arrays.copyOf(anchorTokens, capacity);
             anchorNanos = Arrays.copyOf(anchorNanos, capacity);
@@ -57,7 +64,7 @@ final class PrefillLoads {
         } else {
             before.prefillNext = entry;
         }
-        sum[row] = Saturated.add(sum[row], hint.tokens());
+        setSum(row, Saturated.add(sum[row], hint.tokens()));
         unmodelled[row] += hint.modelled() ? 0 : 1;
     }
 
@@ -67,7 +74,7 @@ final class PrefillLoads {
         boolean wasAnchor = front[row] == entry;
         LedgerEntry next = unlink(entry);
         unmodelled[row] -= hint.modelled() ? 0 : 1;
-        sum[row] = sum[row] == Long.MAX_VALUE ? recomputedSum(row) : sum[row] - hint.tokens();
+        setSum(row, sum[row] == Long.MAX_VALUE ? recomputedSum(row) : sum[row] - hint.tokens());
         if (wasAnchor) {
             anchor(row, next, now);
         } else if (hint.modelled()) {
@@ -75,6 +82,11 @@ final class PrefillLoads {
             // was.
             anchoredAt[row] = Math.min(now, Saturated.add(anchoredAt[row], hint.expectedNanos()));
         }
+    }
+
+    private void setSum(int row, long tokens) {
+        sum[row] = tokens;
+        sumAsRead[row] = (double) tokens;
     }
 
     private @Nullable LedgerEntry unlink(LedgerEntry entry) {
@@ -97,16 +109,31 @@ final class PrefillLoads {
     }
 
     private void anchor(int row, @Nullable LedgerEntry entry, long now) {
+        decayingRows -= anchorNanos[row] == PrefillHint.UNMODELLED ? 0 : 1;
         front[row] = entry;
         anchoredAt[row] = now;
         anchorTokens[row] = entry == null ? 0 : entry.prefill.tokens();
         anchorNanos[row] = entry == null ? PrefillHint.UNMODELLED : entry.prefill.expectedNanos();
+        decayingRows += anchorNanos[row] == PrefillHint.UNMODELLED ? 0 : 1;
     }
 
     /** Prefill tokens of a row after the decay up to now. */
     long tokens(int row, long now) {
         long nanos = anchorNanos[row];
         return nanos == PrefillHint.UNMODELLED ? sum[row] : decayed(row, nanos, Math.max(0, now - anchoredAt[row]));
+    }
+
+    /** {@link #tokens} of many rows. */
+    void readTokens(int[] rows, int count, long now, double[] into) {
+        if (decayingRows == 0) {
+            for (int i = 0; i < count; i++) {
+                into[i] = sumAsRead[rows[i]];
+            }
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            into[i] = (double) tokens(rows[i], now);
+        }
     }
 
     /**
@@ -143,6 +170,10 @@ final class PrefillLoads {
     }
 
     void checkInvariants() {
+        long decaying = Arrays.stream(anchorNanos)
+                .filter(nanos -> nanos != PrefillHint.UNMODELLED)
+                .count();
+        require(decaying == decayingRows, "decaying rows");
         for (int row = 0; row < sum.length; row++) {
             int without = 0;
             LedgerEntry last = null;
@@ -153,7 +184,9 @@ final class PrefillLoads {
             }
             LedgerEntry anchor = front[row];
             require(back[row] == last, "end of row " + row);
-            require(sum[row] == recomputedSum(row) && unmodelled[row] == without, "sums of row " + row);
+            require(
+                    sum[row] == recomputedSum(row) && sumAsRead[row] == (double) sum[row] && unmodelled[row] == without,
+                    "sums of row " + row);
             require(anchorTokens[row] == (anchor == null ? 0 : anchor.prefill.tokens()), "anchor of row " + row);
         }
     }

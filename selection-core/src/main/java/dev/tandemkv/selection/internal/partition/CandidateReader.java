@@ -49,7 +49,7 @@ final class CandidateReader {
     void fill(Attempt attempt, Eligibility eligible, long now) {
         PreparedPrompt prompt = attempt.prompt();
         list(prompt, eligible);
-        readLoad(prompt, eligible.rows(), now);
+        readLoad(prompt, now);
         bestOverlap = 0;
         readCache(attempt);
         readTaints(attempt.request().constraints().preferredTaints());
@@ -81,36 +81,23 @@ final class CandidateReader {
         }
     }
 
-    private void readLoad(PreparedPrompt prompt, int[] rows, long now) {
-        long[] hashes = prompt.trackingHashes();
-        project(hashes);
-        int tracked = hashes.length > 0 ? ledger.rows() : 0;
-        int whole = (int) Math.min(tracksBlocks ? hashes.length : prompt.requestBlocks(), Integer.MAX_VALUE);
-        int size = table.size();
-        for (int i = 0; i < size; i++) {
-            int row = rows[i];
-            int added = row < tracked ? whole - depths[row] : whole;
-            if (loads.isReported()) {
-                loads.read(row, now);
-                table.setLoad(i, loads.prefillTokens(), loads.decodeBlocks(), added, loads.requests());
-            } else {
-                table.setLoad(
-                        i,
-                        ledger.activePrefillTokens(row, now),
-                        ledger.activeDecodeBlocks(row),
-                        added,
-                        ledger.activeRequests(row));
-            }
+    private void readLoad(PreparedPrompt prompt, long now) {
+        ledger.reserveRows(roster.limit());
+        if (depths.length < ledger.rows()) {
+            depths = new int[Math.max(ledger.rows(), depths.length * 2)];
         }
-    }
-
-    /** How much of the prompt is active on each row; only rows that the ledger knows have any. */
-    private void project(long[] hashes) {
-        if (hashes.length > 0) {
-            if (depths.length < ledger.rows()) {
-                depths = new int[Math.max(ledger.rows(), depths.length * 2)];
-            }
-            ledger.project(hashes, hashes.length, depths);
+        long[] hashes = prompt.trackingHashes();
+        ledger.project(hashes, hashes.length, depths);
+        long blocks = tracksBlocks ? hashes.length : prompt.requestBlocks();
+        if (!loads.isReported()) {
+            table.setLoads(ledger, blocks, depths, now);
+            return;
+        }
+        for (int i = 0; i < table.size(); i++) {
+            int row = table.ledgerRow(i);
+            loads.read(row, now);
+            int added = (int) Math.min(blocks - depths[row], Integer.MAX_VALUE);
+            table.setLoad(i, loads.prefillTokens(), loads.decodeBlocks(), added, loads.requests());
         }
     }
 

@@ -146,10 +146,10 @@ final class Decision {
             table.setLoad(at, row.prefill, row.decode, row.additional, row.requests);
             table.setTiers(at, row.device, row.host, row.disk);
             table.setShared(at, row.shared);
-            table.setTaintWeight(at, row.taint);
-        }
-        if (taints) {
-            table.preferTaints();
+            if (taints) {
+                table.preferTaints();
+                table.setTaintWeight(at, row.taint);
+            }
         }
         if (pinned) {
             table.setDirected();
