@@ -162,24 +162,25 @@ final class NaiveLedger {
         return Math.round(total);
     }
 
+    /** In whole numbers, which here are small: a rounding error would look like a token. */
     long prefillTokens(int row, long now) {
         List<Entry> prefills = row(row).prefills;
         if (prefills.isEmpty()) {
             return 0;
         }
-        double sum =
-                prefills.stream().mapToDouble(entry -> entry.prefill.tokens()).sum();
+        long sum = prefills.stream().mapToLong(entry -> entry.prefill.tokens()).sum();
         PrefillHint anchor = prefills.get(0).prefill;
         boolean allModelled = prefills.stream().allMatch(entry -> entry.prefill.expectedNanos() >= 0);
-        double elapsed = now - row(row).anchoredAt;
-        double share = anchor.expectedNanos() == 0 ? 1 : elapsed / anchor.expectedNanos();
-        if (allModelled) {
-            return (long) Math.max(0, sum - Math.floor(anchor.tokens() * share));
+        long elapsed = now - row(row).anchoredAt;
+        long done;
+        if (anchor.expectedNanos() < 0) {
+            done = 0;
+        } else if (anchor.expectedNanos() == 0) {
+            done = anchor.tokens();
+        } else {
+            done = anchor.tokens() * elapsed / anchor.expectedNanos();
         }
-        double left = anchor.expectedNanos() < 0
-                ? anchor.tokens()
-                : Math.min(anchor.tokens(), Math.max(0, Math.ceil(anchor.tokens() * (1 - share))));
-        return (long) (sum - anchor.tokens() + left);
+        return allModelled ? Math.max(0, sum - done) : sum - Math.min(done, anchor.tokens());
     }
 
     int requests(int row) {
