@@ -58,7 +58,8 @@ final class Comparison {
         WorkerRank rank = IndexStreams.rank(action.rank());
         switch (action.kind()) {
             case STORE -> apply(rank, KvEvent.Stored.device(action.parent(), action.exts(), action.blockLocals()));
-            case REMOVE -> apply(rank, KvEvent.Removed.device(removal(action)));
+            case REMOVE ->
+                apply(rank, KvEvent.Removed.device(action.variant() < 8 ? removal(action) : heldBy(rank, action)));
             case CLEAR -> apply(rank, new KvEvent.Cleared());
             case REMOVE_RANK -> {
                 index.removeRank(rank);
@@ -140,6 +141,11 @@ final class Comparison {
             default -> {}
         }
         return result;
+    }
+
+    /** Some of what the rank holds, whatever it is called and wherever it lies. */
+    private long[] heldBy(WorkerRank rank, Action action) {
+        return model.hashesOf(rank).skip(action.from()).limit(6).toArray();
     }
 
     private void apply(WorkerRank rank, KvEvent event) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,6 +109,13 @@ final class NaiveIndex {
             }
         }
         state.traits = traits;
+    }
+
+    LongStream hashesOf(WorkerRank rank) {
+        RankState state = ranks.get(rank);
+        return state == null
+                ? LongStream.empty()
+                : state.entries.keySet().stream().mapToLong(Long::longValue);
     }
 
     public EventOutcome apply(WorkerRank rank, KvEvent event) {

@@ -373,4 +373,16 @@ class RemoveScenariosTest {
                 .containsEntry("2/0", 64);
         assertThat(fleet.index.stats().runs()).isEqualTo(2);
     }
+
+    @Test
+    void removal_hashHeldElsewhereThanThePlaceJustLeft_leavesToo() {
+        PrefixIndex index = PrefixIndex.builder().build();
+        index.apply(W1, KvEvent.Stored.device(null, new long[] {100}, new long[] {1}));
+        // W0 holds W1's place under another hash, and the hash of that place somewhere else.
+        index.apply(W0, KvEvent.Stored.device(null, new long[] {200}, new long[] {1}));
+        index.apply(W0, KvEvent.Stored.device(null, new long[] {100}, new long[] {2}));
+        assertThat(index.apply(W0, KvEvent.Removed.device(200, 100))).isEqualTo(OK);
+        assertThat(index.blocks(W0)).isZero();
+        assertThat(index.blocks(W1)).isEqualTo(1);
+    }
 }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The bytes of a block are its tokens as little-endian 32-bit words, followed by its multimodal hashes as little-endian 64-bit words in
  * ascending unsigned order (duplicates kept). Where an image token is configured, each run of it inside a block is instead replaced by
- * the pad value of an object, and no multimodal bytes are added. The result is XXH3 with the seed of the {@link HashScope}. The scheme of
+ * the pad value of an object; only an object whose pad value the block then does not show, such as sound, is added as bytes, so that blocks that
+ * differ in it never look equal. The result is XXH3 with the seed of the {@link HashScope}. The scheme of
  * Dynamo's kv-router.
  *
  * <pre>{@code
@@ -110,15 +111,16 @@ public final class BlockHasher {
     }
 
     private long withObjects(int[] tokens, int from, int window, long[] objects, Xxh3 xxh3) {
-        if (imageToken != null) {
-            int[] padded = Arrays.copyOfRange(tokens, from, from + window);
-            pad(padded, imageToken, objects);
-            return xxh3.hash(padded, 0, window);
-        }
+        int[] block = Arrays.copyOfRange(tokens, from, from + window);
         long[] sorted = objects.clone();
+        if (imageToken != null) {
+            pad(block, imageToken, objects);
+            sorted = Arrays.stream(objects)
+                    .filter(object -> !shows(block, padValue(object)))
+                    .toArray();
+        }
         sortUnsigned(sorted);
-        int[] words = new int[window + 2 * sorted.length];
-        System.arraycopy(tokens, from, words, 0, window);
+        int[] words = Arrays.copyOf(block, window + 2 * sorted.length);
         for (int i = 0; i < sorted.length; i++) {
             words[window + 2 * i] = (int) sorted[i];
             words[window + 2 * i + 1] = (int) (sorted[i] >>> 32);
@@ -141,6 +143,15 @@ public final class BlockHasher {
             }
             block[i] = padValue(objects[run]);
         }
+    }
+
+    private static boolean shows(int[] block, int token) {
+        for (int each : block) {
+            if (each == token) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The token that stands for an object in engines that normalise image placeholders: {@code 1,000,000 + (hash mod 2^30)}. */

@@ -115,7 +115,12 @@ final class Removals {
         }
         searches++;
         int slot = entries.find(rank, ext);
-        return pendingCount > 0 && slot >= pending && slot < pending + pendingCount ? 0 : slot;
+        if (pendingCount > 0 && slot >= pending && slot < pending + pendingCount) {
+            // That place was held under another name, or just left; the hash may still be held elsewhere.
+            flush(rank);
+            slot = entries.find(rank, ext);
+        }
+        return slot;
     }
 
     /** The block before or after those about to leave, if it has this hash; 0 otherwise. */

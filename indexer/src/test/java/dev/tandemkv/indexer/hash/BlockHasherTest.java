@@ -176,6 +176,24 @@ class BlockHasherTest {
     }
 
     @Test
+    void imageToken_objectThatNoRunShows_stillTellsBlocksApart() {
+        int image = 77;
+        BlockHasher hasher = BlockHasher.ofBlockSize(4).withImageToken(image);
+        int[] text = {1, 2, 3, 4};
+        int[] oneRun = {1, image, image, 4};
+        for (int[] tokens : new int[][] {text, oneRun}) {
+            BlockHashes one =
+                    hasher.hash(tokens, HashScope.BASE, MultimodalObjects.perBlock(List.of(new long[] {5, 8})));
+            BlockHashes other =
+                    hasher.hash(tokens, HashScope.BASE, MultimodalObjects.perBlock(List.of(new long[] {5, 9})));
+            assertThat(one).isNotEqualTo(other);
+        }
+        assertThat(hasher.hash(text, HashScope.BASE, MultimodalObjects.perBlock(List.of(new long[] {5, 8}))))
+                .isEqualTo(BlockHasher.ofBlockSize(4)
+                        .hash(text, HashScope.BASE, MultimodalObjects.perBlock(List.of(new long[] {8, 5}))));
+    }
+
+    @Test
     void eagle_windowsOverlapByOne() {
         BlockHasher plain = BlockHasher.ofBlockSize(2);
         BlockHasher eagle = plain.withLookahead(1);
