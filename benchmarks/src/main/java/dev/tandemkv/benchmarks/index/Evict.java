@@ -11,7 +11,7 @@ import dev.tandemkv.benchmarks.report.Samples;
 public final class Evict implements Workload {
 
     private static final int WORKERS = 4;
-    private static final int WARM_UPS = 12;
+    private static final int WARM_UPS = 40;
     private static final long SEED = 42;
 
     private enum Order {

@@ -19,7 +19,7 @@ public final class LongPrompts implements Workload {
     @Override
     public void measure(Run run, int repetitions) {
         for (int workers : new int[] {8, 64}) {
-            for (int r = -2; r < repetitions; r++) {
+            for (int r = -8; r < repetitions; r++) {
                 matches(r < 0 ? new Run().cell("long", "") : run.cell("long", "W=" + workers), workers);
             }
         }
