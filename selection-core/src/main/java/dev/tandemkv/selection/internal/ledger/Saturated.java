@@ -1,5 +1,7 @@
 package dev.tandemkv.selection.internal.ledger;
 
+import java.math.BigInteger;
+
 /** Arithmetic that stops at the ends of the range. */
 final class Saturated {
 
@@ -15,6 +17,8 @@ final class Saturated {
         if (Math.multiplyHigh(amount, part) == 0 && amount * part >= 0) {
             return amount * part / whole;
         }
-        return (long) Math.floor((double) amount * part / whole);
+        BigInteger exact =
+                BigInteger.valueOf(amount).multiply(BigInteger.valueOf(part)).divide(BigInteger.valueOf(whole));
+        return exact.bitLength() < Long.SIZE ? exact.longValue() : Long.MAX_VALUE;
     }
 }

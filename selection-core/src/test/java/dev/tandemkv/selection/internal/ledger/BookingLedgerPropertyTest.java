@@ -127,7 +127,7 @@ class BookingLedgerPropertyTest {
                         assertThat(ledger.handOver(entry, next, now)).isTrue();
                     });
                 case 15 -> removeRow(step.row);
-                case 16 -> now += step.pick * 10L;
+                case 16 -> now += step.pick * (step.row % 3 == 2 ? 0xFFF_FFFF_FFFFL : 7L);
                 default -> expire();
             }
         }
@@ -152,8 +152,11 @@ class BookingLedgerPropertyTest {
         }
 
         private static PrefillHint hint(Step step) {
-            long tokens = step.pick % 5 * 16L;
-            return new PrefillHint(tokens, step.pick % 7 == 6 ? PrefillHint.UNMODELLED : step.pick % 7 * 40L);
+            // Odd figures, so that shares of the anchor are no round numbers; a few whose products pass 64 bits.
+            long scale = step.row % 3 == 2 ? 0x3FFF_FFFF_FFFFL : 1;
+            long tokens = step.pick % 5 * 17L * scale;
+            long nanos = (step.pick % 7 * 37L + step.row) * scale;
+            return new PrefillHint(tokens, step.pick % 7 == 6 ? PrefillHint.UNMODELLED : nanos);
         }
 
         private NaiveLedger.Entry naiveOf(LedgerEntry entry) {

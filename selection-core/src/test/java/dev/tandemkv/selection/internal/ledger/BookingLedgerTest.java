@@ -102,6 +102,18 @@ class BookingLedgerTest {
     }
 
     @Test
+    void activePrefillTokens_productsBeyond64Bits_decayExactly() {
+        long tokens = (1L << 52) + 1;
+        long nanos = (1L << 52) + 2;
+        book("a", 0, Ownership.HANDLE, new PrefillHint(tokens, nanos), 0);
+        // floor((2^52 + 1) * (2^52 + 1) / (2^52 + 2)) = 2^52; a product in doubles loses the last bits.
+        assertThat(ledger.activePrefillTokens(0, nanos - 1)).isEqualTo(1);
+        book("b", 1, Ownership.HANDLE, new PrefillHint(Long.MAX_VALUE, Long.MAX_VALUE), 0);
+        assertThat(ledger.activePrefillTokens(1, Long.MAX_VALUE - 1)).isEqualTo(1);
+        assertThat(ledger.activePrefillTokens(1, 1)).isEqualTo(Long.MAX_VALUE - 1);
+    }
+
+    @Test
     void kS3_tailShorterThanABlock_isNoBlock() {
         // 40 tokens at 16: two full blocks have a hash; the prefill load counts all 40.
         book("a", 0, Ownership.HANDLE, PrefillHint.unmodelled(40), 0, 1, 2);
@@ -254,7 +266,7 @@ class BookingLedgerTest {
     // ---- prefill load
 
     @Test
-    void prefill_allModelled_decaysPastTheAnchor() {
+    void scenario35_allModelled_decaysPastTheAnchor() {
         LedgerEntry r1 = prefill("r1", 100, 10, 0);
         prefill("r2", 60, 6, 0);
         assertThat(ledger.activePrefillTokens(0, 0)).isEqualTo(160);
@@ -270,7 +282,7 @@ class BookingLedgerTest {
     }
 
     @Test
-    void prefill_oneUnmodelled_onlyTheAnchorDecays() {
+    void scenario35_oneUnmodelled_onlyTheAnchorDecays() {
         prefill("r1", 100, 10, 0);
         prefill("r2", 60, -1, 0);
         assertThat(ledger.activePrefillTokens(0, 5 * S)).isEqualTo(110);

@@ -1,6 +1,7 @@
 package dev.tandemkv.selection.internal.ledger;
 
 import dev.tandemkv.selection.BookingId;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -162,7 +163,7 @@ final class NaiveLedger {
         return Math.round(total);
     }
 
-    /** In whole numbers, which here are small: a rounding error would look like a token. */
+    /** In whole numbers of any size: a rounding error would look like a token. */
     long prefillTokens(int row, long now) {
         List<Entry> prefills = row(row).prefills;
         if (prefills.isEmpty()) {
@@ -178,7 +179,11 @@ final class NaiveLedger {
         } else if (anchor.expectedNanos() == 0) {
             done = anchor.tokens();
         } else {
-            done = anchor.tokens() * elapsed / anchor.expectedNanos();
+            done = BigInteger.valueOf(anchor.tokens())
+                    .multiply(BigInteger.valueOf(elapsed))
+                    .divide(BigInteger.valueOf(anchor.expectedNanos()))
+                    .min(BigInteger.valueOf(Long.MAX_VALUE))
+                    .longValue();
         }
         return allModelled ? Math.max(0, sum - done) : sum - Math.min(done, anchor.tokens());
     }
