@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
 /** The checks that several groups of settings share; each names the field as it is written in files. */
 final class Check {
 
+    /** An instant so far ahead still fits the nanoseconds of a ticker. */
+    private static final Duration LONGEST = Duration.ofDays(36_525);
+
     private Check() {}
 
     static void from0(String field, @Nullable Double value) {
@@ -28,14 +31,14 @@ final class Check {
     }
 
     static void notNegative(String field, @Nullable Duration value) {
-        if (value != null && value.isNegative()) {
-            throw new BadRequestException(field, value, ">= 0");
+        if (value != null && (value.isNegative() || value.compareTo(LONGEST) > 0)) {
+            throw new BadRequestException(field, value, ">= 0, at most 100 years");
         }
     }
 
     static void positive(String field, Duration value) {
-        if (value.isNegative() || value.isZero()) {
-            throw new BadRequestException(field, value, "> 0");
+        if (value.isNegative() || value.isZero() || value.compareTo(LONGEST) > 0) {
+            throw new BadRequestException(field, value, "> 0, at most 100 years");
         }
     }
 

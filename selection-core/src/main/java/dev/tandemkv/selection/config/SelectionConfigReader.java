@@ -10,6 +10,7 @@ import dev.tandemkv.catalog.BadRequestException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -63,11 +64,13 @@ public final class SelectionConfigReader {
      */
     public static SelectionConfig fromEnvironment(Map<String, String> environment) {
         SelectionConfigBuilder builder = SelectionConfig.builder();
+        Map<String, String> variables = new HashMap<>();
         for (Setting<?> setting : Settings.ALL) {
             for (String variable : setting.environment()) {
                 String value = environment.get(variable);
                 if (value != null) {
                     setting.readText(variable, value, builder);
+                    variables.put(setting.name(), variable);
                     break;
                 }
             }
@@ -76,7 +79,12 @@ public final class SelectionConfigReader {
         if (profile != null) {
             PolicyProfileReader.read(parse(PROFILE_VARIABLE, read(PROFILE_VARIABLE, Path.of(profile))), builder);
         }
-        return builder.build();
+        try {
+            return builder.build();
+        } catch (BadRequestException e) {
+            String variable = variables.get(e.field());
+            throw variable == null ? e : new BadRequestException(variable, e.value(), e.expectation());
+        }
     }
 
     private static Setting<?> setting(String name, JsonNode value) {

@@ -2,6 +2,7 @@ package dev.tandemkv.selection.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tandemkv.catalog.BadRequestException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -142,7 +143,8 @@ record Setting<T>(
 
     private static @Nullable Double parseDouble(String text) {
         try {
-            return Double.valueOf(text);
+            // Stricter than Double.valueOf, which takes "1d" and "0x1p3" for numbers.
+            return new BigDecimal(text).doubleValue();
         } catch (NumberFormatException e) {
             return null;
         }
