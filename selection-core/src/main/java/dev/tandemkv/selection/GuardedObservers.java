@@ -23,7 +23,7 @@ final class GuardedObservers implements SelectionObserver {
         for (SelectionObserver observer : observers) {
             try {
                 what.accept(observer);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.warn("observer {} failed", observer.getClass().getName(), e);
             }
         }

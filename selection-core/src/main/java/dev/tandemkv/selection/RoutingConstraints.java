@@ -1,10 +1,12 @@
 package dev.tandemkv.selection;
 
 import dev.tandemkv.catalog.BadRequestException;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Taints a worker must or should carry.
@@ -19,7 +21,8 @@ public record RoutingConstraints(Set<String> requiredTaints, Map<String, Double>
     /** @throws BadRequestException if a weight is not finite */
     public RoutingConstraints {
         requiredTaints = Set.copyOf(requiredTaints);
-        preferredTaints = Map.copyOf(preferredTaints);
+        // In order of the taints, so that a sum of weights is the same number whoever adds it up.
+        preferredTaints = Collections.unmodifiableMap(new TreeMap<>(preferredTaints));
         preferredTaints.forEach((taint, weight) -> {
             if (!Double.isFinite(weight)) {
                 throw new BadRequestException(

@@ -80,7 +80,7 @@ public final class SelectionCoreBuilder {
         return this;
     }
 
-    /** Where stages that had to wait are completed, and observers told. Default: the thread that ended the wait. */
+    /** Where stages that had to wait are completed, and observers told. What it refuses runs as by default: on the thread that ended the wait. */
     public SelectionCoreBuilder executor(Executor completions) {
         executor = Objects.requireNonNull(completions, "completions");
         return this;

@@ -3,6 +3,7 @@ package dev.tandemkv.selection.host;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 
 /** An index that lies in another process. */
@@ -25,5 +26,14 @@ public interface RemoteIndex {
      * @param hostExtension blocks in host memory that continue there
      * @param diskExtension blocks on disk or in an external store that continue there
      */
-    record Match(WorkerRank rank, int device, int hostExtension, int diskExtension) {}
+    record Match(WorkerRank rank, int device, int hostExtension, int diskExtension) {
+
+        public Match {
+            Objects.requireNonNull(rank, "rank");
+            if (device < 0 || hostExtension < 0 || diskExtension < 0) {
+                throw new IllegalArgumentException("match of " + rank + ": " + device + ", " + hostExtension + ", "
+                        + diskExtension + " (expected: none below 0)");
+            }
+        }
+    }
 }

@@ -22,5 +22,13 @@ public interface ReportedLoad {
      * @param activeRequests requests in it
      * @param atTick when, on the core's ticker
      */
-    record Report(long activePrefillTokens, long activeDecodeBlocks, int activeRequests, long atTick) {}
+    record Report(long activePrefillTokens, long activeDecodeBlocks, int activeRequests, long atTick) {
+
+        public Report {
+            if (activePrefillTokens < 0 || activeDecodeBlocks < 0 || activeRequests < 0) {
+                throw new IllegalArgumentException("report: " + activePrefillTokens + " tokens, " + activeDecodeBlocks
+                        + " blocks, " + activeRequests + " requests (expected: none below 0)");
+            }
+        }
+    }
 }

@@ -126,7 +126,7 @@ public final class ChoicePipeline {
         boolean kept;
         try {
             kept = filter.component.keep(context, filter.view, row);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             throw threw(filter.component, row, e);
         }
         if (!kept) {
@@ -157,7 +157,7 @@ public final class ChoicePipeline {
     private static void scoreWith(Scoring scoring, PolicyContext context) {
         try {
             scoring.scorer.score(context, scoring.view, scoring.costs);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             throw threw(scoring.scorer, -1, e);
         }
     }
@@ -191,7 +191,7 @@ public final class ChoicePipeline {
         int row;
         try {
             row = picker.component.pick(context, picker.view, costs, random);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             throw threw(picker.component, -1, e);
         }
         if (row < 0 || row >= table.size()) {
@@ -207,14 +207,14 @@ public final class ChoicePipeline {
             try {
                 CostTerms terms = scoring.scorer.explain(context, scoring.view, row, scoring.costs[row]);
                 contributions.add(new Contribution(scoring.scorer.name(), terms));
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 throw threw(scoring.scorer, row, e);
             }
         }
         return contributions;
     }
 
-    private static PolicyFaultException threw(PolicyComponent component, int row, RuntimeException cause) {
+    private static PolicyFaultException threw(PolicyComponent component, int row, Throwable cause) {
         return new PolicyFaultException(Fault.THREW, component.name(), row, cause);
     }
 }

@@ -48,7 +48,11 @@ final class Requirements {
             reasons.add("max_num_batched_tokens missing, which the model's queue needs");
         }
         if (core.config().index().useKvEvents() && ingress.listens()) {
-            reasons.addAll(ingress.missingMetadata(spec));
+            try {
+                reasons.addAll(ingress.missingMetadata(spec));
+            } catch (RuntimeException e) {
+                reasons.add("reconciliation failed: " + e.getMessage());
+            }
         }
         return reasons;
     }

@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -117,17 +118,28 @@ public final class WorkerRegistry {
 
     private @Nullable WorkerRecord upsertIfStill(WorkerSpec before, WorkerSpec after) {
         Batch batch = new Batch();
-        lock.lock();
         try {
-            WorkerRecord present = records.get(after.workerId());
-            if (present == null || !present.spec().equals(before)) {
-                return null;
-            }
-            return recordOf(batch.apply(List.of(after), Set.of(), CancellationSignal.never()));
+            return locked(() -> {
+                WorkerRecord present = records.get(after.workerId());
+                return present == null || !present.spec().equals(before)
+                        ? null
+                        : recordOf(batch.apply(List.of(after), Set.of(), CancellationSignal.never()));
+            });
         } finally {
-            lock.unlock();
             batch.tell();
         }
+    }
+
+    /** Runs under the lock what may change a partition; the completions that this causes run once the lock is free. */
+    private <T extends @Nullable Object> T locked(Supplier<T> change) {
+        return core.afterwards().deferring(() -> {
+            lock.lock();
+            try {
+                return change.get();
+            } finally {
+                lock.unlock();
+            }
+        });
     }
 
     private static WorkerRecord recordOf(CatalogChanges.Results results) {
@@ -141,19 +153,16 @@ public final class WorkerRegistry {
     /** Removals first, then the registrations in order; one publication per partition that is touched, moves apart. */
     public CatalogChanges.Results apply(List<WorkerSpec> upserts, Set<Long> removals, CancellationSignal cancel) {
         Batch batch = new Batch();
-        lock.lock();
         try {
-            return batch.apply(upserts, removals, cancel);
+            return locked(() -> batch.apply(upserts, removals, cancel));
         } finally {
-            lock.unlock();
             batch.tell();
         }
     }
 
     /** Marks a worker draining: no new bookings, those it has stay. */
     public WorkerRecord drain(long workerId) {
-        lock.lock();
-        try {
+        return locked(() -> {
             WorkerRecord record = records.get(workerId);
             if (record == null) {
                 throw new NotFoundException("worker", Long.toUnsignedString(workerId));
@@ -168,9 +177,7 @@ public final class WorkerRegistry {
                 partition.change(MembershipChange.drain(workerId));
             }
             return draining;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** The changes of one call, collected under the lock and published at its end. */
@@ -332,7 +339,12 @@ public final class WorkerRegistry {
     }
 
     private void afterLeaving(Partition from, WorkerSpec former) {
-        ingress.detach(former);
+        try {
+            ingress.detach(former);
+        } catch (RuntimeException e) {
+            // The worker has left whatever the ingress says; its rows and sessions go all the same.
+            LOG.warn("worker {} is still followed", Long.toUnsignedString(former.workerId()), e);
+        }
         from.cache().forget(former.workerId());
         endSessions(from, rank -> rank.workerId() == former.workerId());
     }

@@ -5,6 +5,8 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,23 +32,50 @@ public final class Afterwards {
     }
 
     public void run(Queue<Runnable> completions) {
-        if (executor != null) {
-            completions.forEach(executor::execute);
-            return;
-        }
         Thread here = Thread.currentThread();
         Queue<Runnable> outer = running.putIfAbsent(here, completions);
         if (outer != null) {
             outer.addAll(completions);
-            return;
+        } else {
+            runAll(here, completions);
+        }
+    }
+
+    /** Runs a section that holds a lock of the core; what it causes runs after it, when the lock is free again. */
+    public <T extends @Nullable Object> T deferring(Supplier<T> section) {
+        Thread here = Thread.currentThread();
+        Queue<Runnable> caused = new ArrayDeque<>();
+        if (running.putIfAbsent(here, caused) != null) {
+            return section.get();
         }
         try {
+            return section.get();
+        } finally {
+            runAll(here, caused);
+        }
+    }
+
+    private void runAll(Thread here, Queue<Runnable> completions) {
+        try {
             for (Runnable next = completions.poll(); next != null; next = completions.poll()) {
-                runOne(next);
+                hand(next);
             }
         } finally {
             running.remove(here);
         }
+    }
+
+    /** An executor that takes no more work must not cost a caller its answer. */
+    private void hand(Runnable completion) {
+        if (executor != null) {
+            try {
+                executor.execute(() -> runOne(completion));
+                return;
+            } catch (RejectedExecutionException e) {
+                LOG.warn("the executor refuses completions, they run on the thread at hand", e);
+            }
+        }
+        runOne(completion);
     }
 
     public void run(Runnable completion) {
@@ -58,7 +87,7 @@ public final class Afterwards {
     private static void runOne(Runnable completion) {
         try {
             completion.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("a completion failed", e);
         }
     }

@@ -31,11 +31,13 @@ public final class Alarm {
         if (closed || tick == NEVER || tick >= dueAt) {
             return;
         }
+        Scheduler.Task earlier = scheduler.schedule(Duration.ofNanos(Math.max(0, tick - ticker.read())), this::ring);
+        // Only now: a scheduler that refuses leaves the alarm as it was, and the next call asks it again.
         if (task != null) {
             task.cancel();
         }
         dueAt = tick;
-        task = scheduler.schedule(Duration.ofNanos(Math.max(0, tick - ticker.read())), this::ring);
+        task = earlier;
     }
 
     private void ring() {

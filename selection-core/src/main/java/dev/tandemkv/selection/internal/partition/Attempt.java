@@ -72,6 +72,8 @@ public final class Attempt {
     // ---- in the queue
     private boolean mayWait = true;
     private @Nullable Waiter<Attempt> waiter;
+    private boolean withdrawn;
+    private boolean refreshing;
     private @Nullable Runnable whenDecided;
 
     // ---- the decision
@@ -266,6 +268,24 @@ public final class Attempt {
         return whenDecided;
     }
 
+    /** Nobody waits for the decision any more. */
+    void withdraw() {
+        withdrawn = true;
+    }
+
+    boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    /** Its overlap is asked for again, after it left the queue. */
+    void refreshing(boolean asked) {
+        refreshing = asked;
+    }
+
+    boolean isRefreshing() {
+        return refreshing;
+    }
+
     // ---- decided
 
     /** Takes a failure back: the reason may pass. */
@@ -273,7 +293,7 @@ public final class Attempt {
         failure = null;
     }
 
-    void fail(SelectionException cause) {
+    public void fail(SelectionException cause) {
         failure = cause;
     }
 

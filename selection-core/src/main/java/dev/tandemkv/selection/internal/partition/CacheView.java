@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -99,26 +100,71 @@ public final class CacheView {
         return there.thenCombine(shared, (a, b) -> a);
     }
 
+    /**
+     * A second lookup on its way.
+     *
+     * @param answer completes, never with an error, when it is there
+     * @param settle takes it, or what was known before where it is worse; to be run inside the step
+     */
+    record Refresh(CompletionStage<?> answer, Runnable settle) {}
+
+    /**
+     * Asks again for a request that has waited long. What fails leaves it the answer it had.
+     *
+     * @return {@code null} if the answer is there and taken
+     */
+    @Nullable
+    Refresh refresh(Attempt attempt) {
+        OverlapScores before = attempt.scores();
+        LadderRung rung = attempt.rung();
+        attempt.lookedUp(null, rung);
+        CompletionStage<?> later = lookUp(attempt);
+        if (later == null) {
+            keepBetter(attempt, before, rung);
+            return null;
+        }
+        return new Refresh(later, () -> keepBetter(attempt, before, rung));
+    }
+
+    private void keepBetter(Attempt attempt, @Nullable OverlapScores before, LadderRung rung) {
+        boolean worse = attempt.rung() != rung && attempt.rung().worse(rung) == attempt.rung();
+        if (worse || attempt.failure() != null) {
+            attempt.unfail();
+            attempt.lookedUp(before, rung);
+        } else if (before != null) {
+            pool.offer(before);
+        }
+    }
+
     /** Which blocks of a token prompt the shared cache holds; a failure leaves the attempt without them. */
     private @Nullable CompletionStage<?> askShared(Attempt attempt) {
         SharedCache shared = core.host().sharedCache();
         if (shared == null || !(attempt.request().prompt() instanceof Prompt.Tokens tokens)) {
             return null;
         }
-        CompletionStage<List<SharedCache.Range>> asked;
+        int blocks = attempt.prompt().blockHashes().length;
+        return answerOf(() -> shared.checkBlocks(tokens.tokenIds(), blockSize, tokens.cacheNamespace()))
+                .thenApply(ranges -> positions(ranges, blocks))
+                .handle((positions, failure) -> {
+                    if (failure != null) {
+                        LOG.warn("the shared cache could not be asked for {}", key, failure);
+                    } else {
+                        attempt.sharedHits(positions);
+                    }
+                    return attempt;
+                });
+    }
+
+    /** What a port answers, whichever way it may fail: it throws, it answers no stage, its stage fails. */
+    private static <T> CompletionStage<T> answerOf(Supplier<@Nullable CompletionStage<T>> port) {
         try {
-            asked = shared.checkBlocks(tokens.tokenIds(), blockSize, tokens.cacheNamespace());
-        } catch (RuntimeException e) {
-            asked = CompletableFuture.failedStage(e);
+            CompletionStage<T> answer = port.get();
+            return answer != null
+                    ? answer
+                    : CompletableFuture.failedStage(new IllegalStateException("the port answered no stage"));
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedStage(e);
         }
-        return asked.handle((ranges, failure) -> {
-            if (failure != null) {
-                LOG.warn("the shared cache could not be asked for {}", key, failure);
-            } else {
-                attempt.sharedHits(positions(ranges, attempt.prompt().blockHashes().length));
-            }
-            return attempt;
-        });
     }
 
     /** The positions of some ranges, ascending and once each, as far as the prompt has blocks. */
@@ -154,22 +200,22 @@ public final class CacheView {
     }
 
     private CompletionStage<?> lookUpThere(Attempt attempt, RemoteIndex client) {
-        CompletionStage<List<RemoteIndex.Match>> asked;
-        try {
-            asked = client.lookup(key, attempt.prompt().blockHashes());
-        } catch (RuntimeException e) {
-            asked = CompletableFuture.failedStage(e);
-        }
-        return asked.handle((matches, failure) -> {
-            if (failure != null) {
-                attempt.lookedUp(attempt.scores(), dropped(attempt, failure));
-            } else {
-                Map<WorkerRank, RemoteIndex.Match> byRank = new HashMap<>();
-                matches.forEach(match -> byRank.put(match.rank(), match));
-                attempt.remote(byRank);
-            }
-            return attempt;
-        });
+        return answerOf(() -> client.lookup(key, attempt.prompt().blockHashes()))
+                .thenApply(CacheView::byRank)
+                .handle((byRank, failure) -> {
+                    if (failure != null) {
+                        attempt.lookedUp(attempt.scores(), dropped(attempt, failure));
+                    } else {
+                        attempt.remote(byRank);
+                    }
+                    return attempt;
+                });
+    }
+
+    private static Map<WorkerRank, RemoteIndex.Match> byRank(List<RemoteIndex.Match> matches) {
+        Map<WorkerRank, RemoteIndex.Match> byRank = new HashMap<>();
+        matches.forEach(match -> byRank.put(match.rank(), match));
+        return byRank;
     }
 
     /** A source failed: one rung lower, or the end of the selection. */

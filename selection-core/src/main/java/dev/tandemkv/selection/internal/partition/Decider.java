@@ -103,6 +103,9 @@ final class Decider {
         try {
             refuseTargetBesidePin(attempt);
             partition.refreshIfStale(attempt);
+            if (attempt.failure() != null) {
+                return Standing.FAILED;
+            }
             if (!narrow(attempt)) {
                 return Standing.TARGET_OVERLOADED;
             }
@@ -111,7 +114,7 @@ final class Decider {
                 return Standing.READY;
             }
             attempt.fail(eligibility.nothingFound(attempt));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             attempt.fail(typed(e));
         }
         return Standing.FAILED;
@@ -144,7 +147,7 @@ final class Decider {
         if (standing == Standing.READY) {
             try {
                 choose(attempt, now);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 attempt.fail(typed(e));
             }
         }
@@ -173,7 +176,7 @@ final class Decider {
         return regret;
     }
 
-    private static SelectionException typed(RuntimeException e) {
+    private static SelectionException typed(Throwable e) {
         return e instanceof SelectionException known
                 ? known
                 : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, e);

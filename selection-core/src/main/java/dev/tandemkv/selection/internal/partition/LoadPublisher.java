@@ -95,7 +95,7 @@ final class LoadPublisher {
             Round round = partition.mailbox().call(this::take);
             try {
                 tell(round);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.warn("the load sink of {} failed", partition.key(), e);
             }
             owed = tellers.addAndGet(-owed);

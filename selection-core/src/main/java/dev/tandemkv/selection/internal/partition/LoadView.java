@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.host.ReportedLoad;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
@@ -7,6 +8,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The load of one row at one instant: what is booked, or, where the worker reports its own load, its last report and what was booked since.
@@ -15,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * oldest first, and forgotten as soon as a report covers them.
  */
 final class LoadView {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LoadView.class);
 
     private record Recent(LedgerEntry entry, long tokens, long blocks) {}
 
@@ -39,7 +44,7 @@ final class LoadView {
     }
 
     void read(int row, long now) {
-        ReportedLoad.Report report = reports == null ? null : reports.lastReport(roster.rank(row));
+        ReportedLoad.Report report = reports == null ? null : lastReport(reports, roster.rank(row));
         if (report == null) {
             prefillTokens = ledger.activePrefillTokens(row, now);
             decodeBlocks = ledger.activeDecodeBlocks(row);
@@ -50,10 +55,25 @@ final class LoadView {
         decodeBlocks = report.activeDecodeBlocks();
         requests = report.activeRequests();
         for (Recent since : since(row, report.atTick())) {
-            prefillTokens += since.entry.prefilling() ? since.tokens : 0;
-            decodeBlocks += since.blocks;
-            requests++;
+            prefillTokens = sum(prefillTokens, since.entry.prefilling() ? since.tokens : 0);
+            decodeBlocks = sum(decodeBlocks, since.blocks);
+            requests = (int) Math.min(Integer.MAX_VALUE, requests + 1L);
         }
+    }
+
+    /** A port that fails has no report: the load is what is booked here. */
+    private static ReportedLoad.@Nullable Report lastReport(ReportedLoad reports, WorkerRank rank) {
+        try {
+            return reports.lastReport(rank);
+        } catch (RuntimeException e) {
+            LOG.warn("no report of {}", rank, e);
+            return null;
+        }
+    }
+
+    private static long sum(long a, long b) {
+        long sum = a + b;
+        return sum < 0 ? Long.MAX_VALUE : sum;
     }
 
     private ArrayDeque<Recent> since(int row, long tick) {

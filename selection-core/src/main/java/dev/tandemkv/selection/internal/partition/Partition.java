@@ -293,8 +293,9 @@ public final class Partition {
         return true;
     }
 
-    /** Takes an attempt out of the queue; false if it does not wait there. */
+    /** Nothing must come of an attempt any more; false if it does not wait in the queue. */
     public boolean withdraw(Attempt attempt) {
+        attempt.withdraw();
         return waiting != null && waiting.withdraw(attempt);
     }
 

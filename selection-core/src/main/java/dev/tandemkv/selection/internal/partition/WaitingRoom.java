@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.catalog.CancelledException;
 import dev.tandemkv.catalog.DeadlineExceededException;
 import dev.tandemkv.selection.NotReadyException;
 import dev.tandemkv.selection.OverloadedException;
@@ -14,7 +15,6 @@ import dev.tandemkv.selection.internal.queue.AdmissionQueue;
 import dev.tandemkv.selection.internal.queue.QueueGate;
 import dev.tandemkv.selection.internal.queue.Waiter;
 import java.time.Duration;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -167,10 +167,14 @@ final class WaitingRoom {
         if (isLate(attempt, now)) {
             failLate(attempt);
         } else if (needsRefresh(attempt)) {
-            CompletionStage<?> lookup = partition.cache().lookUp(attempt);
-            if (lookup != null) {
+            CacheView.Refresh refresh = partition.cache().refresh(attempt);
+            if (refresh != null) {
                 attempt.waiter(null);
-                lookup.whenComplete((answer, failure) -> partition.mailbox().submit(() -> conclude(attempt)));
+                attempt.refreshing(true);
+                refresh.answer()
+                        .whenComplete((answer, failure) ->
+                                partition.mailbox().submit(() -> conclude(attempt, refresh.settle())));
+                concludeAtDeadline(attempt, now);
                 return;
             }
             decider.decide(attempt, now);
@@ -186,14 +190,33 @@ final class WaitingRoom {
     }
 
     /** The refreshed lookup of a request that has left the queue is there. */
-    private void conclude(Attempt attempt) {
+    private void conclude(Attempt attempt, Runnable settle) {
+        if (!attempt.isRefreshing()) {
+            return;
+        }
+        attempt.refreshing(false);
+        settle.run();
         long now = core.ticker().read();
-        if (isLate(attempt, now)) {
+        if (attempt.isWithdrawn()) {
+            attempt.fail(new CancelledException("selection in " + partition.key()));
+        } else if (isLate(attempt, now)) {
             failLate(attempt);
         } else {
             decider.decide(attempt, now);
         }
         partition.mailbox().afterwards(attempt.whenDecided());
+    }
+
+    /** A lookup that does not answer keeps nobody past a deadline. */
+    private void concludeAtDeadline(Attempt attempt, long now) {
+        Long deadline = attempt.request().deadlineTick();
+        if (deadline != null) {
+            Duration left = Duration.ofNanos(deadline - now);
+            partition
+                    .mailbox()
+                    .afterwards(() -> core.scheduler()
+                            .schedule(left, () -> partition.mailbox().submit(() -> conclude(attempt, () -> {}))));
+        }
     }
 
     private void leave(Attempt attempt, @Nullable Attempt newcomer) {

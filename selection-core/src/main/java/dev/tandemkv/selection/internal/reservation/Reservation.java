@@ -35,6 +35,7 @@ public final class Reservation {
     private final String selectionId;
     private final Partition partition;
     private final long attemptId;
+    private final Stage becomes;
 
     private Stage stage = Stage.CLAIMED;
     private @Nullable Runnable withdrawal;
@@ -44,10 +45,11 @@ public final class Reservation {
     private @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
 
-    Reservation(String selectionId, Partition partition, long attemptId) {
+    Reservation(String selectionId, Partition partition, long attemptId, Stage becomes) {
         this.selectionId = selectionId;
         this.partition = partition;
         this.attemptId = attemptId;
+        this.becomes = becomes;
     }
 
     public String selectionId() {
@@ -74,14 +76,14 @@ public final class Reservation {
         stop.run();
     }
 
-    /** Frees an id whose reserve is on its way; false if it is not on its way. */
+    /** Frees an id whose reserve is on its way; false if it is not on its way, or is its host's alone to give up. */
     public boolean withdraw() {
         Runnable stop;
         synchronized (this) {
             if (stage == Stage.WITHDRAWN) {
                 return true;
             }
-            if (stage != Stage.CLAIMED) {
+            if (stage != Stage.CLAIMED || becomes == Stage.LEASED) {
                 return false;
             }
             stage = Stage.WITHDRAWN;
@@ -109,17 +111,17 @@ public final class Reservation {
     /**
      * Makes the claim a live booking, which from now on owns the session lease.
      *
-     * @return the stage reached: {@code as}, or the one that prevents it, and then nothing was changed
+     * @return the stage reached: the one it was to become, or the one that prevents it, and then nothing was changed
      */
-    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held, Stage as) {
+    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held) {
         if (stage != Stage.CLAIMED) {
             return stage;
         }
-        stage = as;
+        stage = becomes;
         withdrawal = null;
         entry = Objects.requireNonNull(booked, "booked");
         lease = held;
-        return as;
+        return becomes;
     }
 
     /** The booking ended without its owner; a claim must not be installed any more. */

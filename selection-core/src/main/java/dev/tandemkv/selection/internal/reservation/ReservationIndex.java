@@ -18,9 +18,14 @@ public final class ReservationIndex {
     private final ConcurrentMap<String, Reservation> rows = new ConcurrentHashMap<>();
     private final AtomicLong attempts = new AtomicLong();
 
-    /** @throws ConflictException if the id is live or on its way, in whatever partition */
-    public Reservation claim(String selectionId, Partition partition) {
-        Reservation claim = new Reservation(selectionId, partition, attempts.incrementAndGet());
+    /**
+     * Takes an id.
+     *
+     * @param becomes what the claim is once it is installed
+     * @throws ConflictException if the id is live or on its way, in whatever partition
+     */
+    public Reservation claim(String selectionId, Partition partition, Reservation.Stage becomes) {
+        Reservation claim = new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes);
         Reservation present = rows.putIfAbsent(selectionId, claim);
         if (present != null) {
             throw new ConflictException(

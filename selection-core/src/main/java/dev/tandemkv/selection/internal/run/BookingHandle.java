@@ -26,6 +26,11 @@ final class BookingHandle implements Booking {
         return reservation;
     }
 
+    /** The calls of the core that made it, whichever core is asked. */
+    Lifecycle lifecycle() {
+        return lifecycle;
+    }
+
     @Override
     public BookingId id() {
         return reservation.booking().id();

@@ -177,7 +177,13 @@ public final class Engine {
     /** Looks for lost handles after a while; nothing is scheduled while nothing is booked. */
     private void sweepLater() {
         if (!sweepScheduled.get() && sweepScheduled.compareAndSet(false, true)) {
-            core.scheduler().schedule(core.config().lifetimes().leakSweepInterval(), this::sweep);
+            try {
+                core.scheduler().schedule(core.config().lifetimes().leakSweepInterval(), this::sweep);
+            } catch (RuntimeException e) {
+                // The booking stands without the sweep; the next one asks again.
+                sweepScheduled.set(false);
+                LOG.warn("the scheduler refuses the search for lost handles", e);
+            }
         }
     }
 
@@ -197,7 +203,7 @@ public final class Engine {
         if (observer != null) {
             try {
                 what.accept(observer);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.warn("the lease observer failed", e);
             }
         }

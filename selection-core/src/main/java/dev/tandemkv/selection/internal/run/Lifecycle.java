@@ -46,18 +46,27 @@ public final class Lifecycle {
         if (in.mailbox().tryEnter()) {
             boolean freed;
             try {
-                freed = in.free(entry);
+                freed = free(in, row, entry);
             } finally {
                 in.mailbox().leave();
             }
             return freed ? released(row, entry, ending) : GONE;
         }
-        return later(in, p -> p.free(entry), freed -> {
+        return later(in, p -> free(p, row, entry), freed -> {
             if (freed) {
                 released(row, entry, ending);
             }
             return freed ? FreeOutcome.FREED : FreeOutcome.ALREADY_GONE;
         });
+    }
+
+    /** Inside the step, so that whoever is served next finds the id free. */
+    private boolean free(Partition in, Reservation row, LedgerEntry entry) {
+        boolean freed = in.free(entry);
+        if (freed) {
+            engine.reservations().forget(row);
+        }
+        return freed;
     }
 
     private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry, Ending ending) {
@@ -66,7 +75,6 @@ public final class Lifecycle {
             lease.succeeded();
         }
         engine.lostHandles().unwatch(row);
-        engine.reservations().forget(row);
         engine.settle(row, entry, EndReason.FREED);
         return FREED;
     }
@@ -139,8 +147,12 @@ public final class Lifecycle {
     private static <A, B> CompletionStage<B> later(Partition in, Function<Partition, A> work, Function<A, B> after) {
         PendingStage<B> stage = new PendingStage<>();
         in.mailbox().submit(() -> {
-            A done = work.apply(in);
-            in.mailbox().afterwards(() -> stage.settle(after.apply(done)));
+            try {
+                A done = work.apply(in);
+                in.mailbox().afterwards(() -> stage.settle(after.apply(done)));
+            } catch (RuntimeException e) {
+                in.mailbox().afterwards(() -> stage.fail(e));
+            }
         });
         return stage;
     }

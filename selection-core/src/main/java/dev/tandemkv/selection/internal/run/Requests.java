@@ -97,38 +97,43 @@ public final class Requests {
         Reservation row = reservationOf(booking);
         return row == null
                 ? CompletableFuture.completedStage(FreeOutcome.ALREADY_GONE)
-                : engine.lifecycle().free(row);
+                : lifecycleOf(booking).free(row);
     }
 
     public CompletionStage<FreeOutcome> freeFailed(Booking booking) {
         Reservation row = reservationOf(booking);
         return row == null
                 ? CompletableFuture.completedStage(FreeOutcome.ALREADY_GONE)
-                : engine.lifecycle().free(row, Lifecycle.Ending.FAILED);
+                : lifecycleOf(booking).free(row, Lifecycle.Ending.FAILED);
     }
 
     public CompletionStage<@Nullable Void> prefillComplete(Booking booking) {
         Reservation row = reservationOf(booking);
         return row == null
                 ? CompletableFuture.completedStage(null)
-                : engine.lifecycle().prefillComplete(row).thenApply(live -> null);
+                : lifecycleOf(booking).prefillComplete(row).thenApply(live -> null);
     }
 
     public CompletionStage<@Nullable Void> touch(Booking booking) {
         Reservation row = reservationOf(booking);
         return row == null
                 ? CompletableFuture.completedStage(null)
-                : engine.lifecycle().touch(row).thenApply(live -> null);
+                : lifecycleOf(booking).touch(row).thenApply(live -> null);
     }
 
     public CompletionStage<ChargeOutcome> chargePrefill(Booking booking) {
         Reservation row = reservationOf(booking);
         return row == null
                 ? CompletableFuture.completedStage(ChargeOutcome.UNSUPPORTED)
-                : engine.lifecycle().chargePrefill(row, booking.selection().effectivePrefillTokens());
+                : lifecycleOf(booking).chargePrefill(row, booking.selection().effectivePrefillTokens());
     }
 
-    /** The reservation of a booking of this core, or {@code null} if it is over. */
+    /** A handle of another core is that core's to act on. */
+    private Lifecycle lifecycleOf(Booking booking) {
+        return booking instanceof BookingHandle handle ? handle.lifecycle() : engine.lifecycle();
+    }
+
+    /** The reservation of a booking, or {@code null} if it is over. */
     private @Nullable Reservation reservationOf(Booking booking) {
         if (booking instanceof BookingHandle own) {
             return own.reservation();

@@ -8,6 +8,7 @@ import dev.tandemkv.affinity.SessionRequest;
 import dev.tandemkv.catalog.CancelledException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.selection.BookingId;
@@ -57,11 +58,13 @@ final class ReserveRun {
     CompletionStage<Reserved> start() {
         stage.onCancel(() -> stop(new CancelledException("reservation")));
         try {
-            Reservation row = engine.reservations().claim(what.selectionId(), partition);
+            Reservation row = engine.reservations().claim(what.selectionId(), partition, Stage.LIVE);
             claim = row;
             row.onWithdraw(() -> stop(new CancelledException("reservation " + what.selectionId())));
             hold().whenComplete((held, failure) -> {
-                if (held == null) {
+                if (engine.isClosed()) {
+                    fail(new ShutdownException("selection core"), held == null ? null : held.orElse(null));
+                } else if (held == null) {
                     fail(failure == null ? new CancelledException("reservation") : Sessions.unwrap(failure), null);
                 } else {
                     book(row, held.orElse(null));
@@ -120,7 +123,7 @@ final class ReserveRun {
     }
 
     private void install(Reservation row, LedgerEntry entry, @Nullable AffinityLease lease) {
-        Stage reached = row.install(entry, lease, Stage.LIVE);
+        Stage reached = row.install(entry, lease);
         if (reached == Stage.WORKER_GONE) {
             throw new WorkerGoneException(what.worker());
         }

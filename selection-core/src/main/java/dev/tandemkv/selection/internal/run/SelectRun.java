@@ -4,8 +4,10 @@ import dev.tandemkv.affinity.AffinityHold;
 import dev.tandemkv.affinity.AffinityLease;
 import dev.tandemkv.catalog.CancelledException;
 import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.catalog.DeadlineExceededException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.time.CancellationSignal;
+import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.PolicyFaultException;
 import dev.tandemkv.selection.SelectRequest;
@@ -18,6 +20,7 @@ import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.PreparedPrompt;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -95,7 +98,7 @@ final class SelectRun<T> implements Runnable {
     private void claim(Partition in) {
         String asked = request.selectionId();
         String id = asked == null ? engine.core().random().newId() : asked;
-        Reservation row = engine.reservations().claim(id, in);
+        Reservation row = engine.reservations().claim(id, in, delivery.stage());
         claim = row;
         row.onWithdraw(this);
     }
@@ -116,6 +119,10 @@ final class SelectRun<T> implements Runnable {
 
     private void proceed(Partition in, Steering steering) {
         hold = steering.hold();
+        if (stage.isDone()) {
+            fail(new CancelledException("selection"));
+            return;
+        }
         Boolean track = request.override().trackPrefillTokens();
         PreparedPrompt prompt = in.hashing().prepare(request.prompt(), request.override());
         if (prompt.blockHashes().length == 0) {
@@ -146,13 +153,34 @@ final class SelectRun<T> implements Runnable {
             return;
         }
         engine.waits(this);
+        Scheduler.Task late = endAtDeadline();
         lookup.whenComplete((answer, failure) -> {
-            if (failure == null) {
-                enter(in, made);
-            } else {
-                fail(failure);
+            if (late != null) {
+                late.cancel();
+            }
+            try {
+                if (failure == null) {
+                    enter(in, made);
+                } else {
+                    fail(failure);
+                }
+            } catch (RuntimeException e) {
+                fail(e);
             }
         });
+    }
+
+    /** A lookup that does not answer keeps nobody past a deadline; the queue sees to its own. */
+    private Scheduler.@Nullable Task endAtDeadline() {
+        Long deadline = request.deadlineTick();
+        if (deadline == null) {
+            return null;
+        }
+        Duration left =
+                Duration.ofNanos(Math.max(0, deadline - engine.core().ticker().read()));
+        return engine.core()
+                .scheduler()
+                .schedule(left, () -> stop(new DeadlineExceededException("selection in " + request.partition(), left)));
     }
 
     private void enter(Partition in, Attempt made) {
@@ -183,7 +211,13 @@ final class SelectRun<T> implements Runnable {
     }
 
     private boolean admit(Partition in, Attempt made) {
-        return stage.isDone() || made.failure() != null || in.admit(made);
+        try {
+            return stage.isDone() || made.failure() != null || in.admit(made);
+        } catch (RuntimeException | Error e) {
+            in.withdraw(made);
+            made.fail(typed(e));
+            return true;
+        }
     }
 
     /** The step is over: take the outcome from the attempt. Called once, outside the step. */
@@ -195,12 +229,28 @@ final class SelectRun<T> implements Runnable {
         }
         in.cache().release(made);
         if (made.failure() != null) {
+            takeBack(in, made);
             fail(made.failure());
         } else if (stage.isDone()) {
             takeBack(in, made);
             fail(new CancelledException("selection"));
         } else {
-            conclude(in, made);
+            try {
+                conclude(in, made);
+            } catch (RuntimeException | Error e) {
+                undo(in, made);
+                fail(e);
+            }
+        }
+    }
+
+    /** Takes back what was booked, handed out already or not. */
+    private void undo(Partition in, Attempt made) {
+        Reservation row = claim;
+        if (row == null || row.abandon()) {
+            takeBack(in, made);
+        } else {
+            engine.lifecycle().free(row);
         }
     }
 
@@ -224,7 +274,7 @@ final class SelectRun<T> implements Runnable {
             if (lease != null) {
                 lease.close();
             }
-            takeBack(in, made);
+            undo(in, made);
             fail(e);
         }
     }
@@ -248,7 +298,7 @@ final class SelectRun<T> implements Runnable {
         if (row == null) {
             throw new IllegalStateException("installed without a claim");
         }
-        Stage reached = row.install(entry, lease, delivery.stage());
+        Stage reached = row.install(entry, lease);
         switch (reached) {
             case LIVE, LEASED -> {
                 engine.admitted(in, entry);
@@ -272,13 +322,15 @@ final class SelectRun<T> implements Runnable {
 
     /** Frees what the step booked, if it booked. */
     private void takeBack(Partition in, Attempt made) {
+        if (made.entry() != null) {
+            in.mailbox().submit(() -> takeBackInside(in, made));
+        }
+    }
+
+    private void takeBackInside(Partition in, Attempt made) {
         LedgerEntry entry = made.entry();
-        if (entry != null) {
-            in.mailbox().submit(() -> {
-                if (in.free(entry)) {
-                    in.mailbox().afterwards(() -> engine.core().ended(in.key(), entry.id(), EndReason.ROLLED_BACK));
-                }
-            });
+        if (entry != null && in.free(entry)) {
+            in.mailbox().afterwards(() -> engine.core().ended(in.key(), entry.id(), EndReason.ROLLED_BACK));
         }
     }
 
@@ -296,20 +348,30 @@ final class SelectRun<T> implements Runnable {
 
     /** Ends the request from outside, if it has not ended. What it holds is taken back by whoever runs it, or here if it only waits. */
     void stop(SelectionException why) {
-        stage.fail(why);
+        boolean mine = stage.fail(why);
         CancellationSignal.Source wait = sessionWait;
         if (wait != null) {
             wait.cancel();
         }
-        engine.abandon(claim);
+        Reservation row = claim;
+        boolean nothingToCome = row == null || row.abandon();
         Attempt inQueue = waiting;
         Partition in = partition;
         if (inQueue != null && in != null) {
             in.mailbox().submit(() -> {
                 if (in.withdraw(inQueue)) {
                     in.mailbox().afterwards(() -> fail(why));
+                } else if (nothingToCome) {
+                    takeBackInside(in, inQueue);
                 }
             });
+        }
+        // Only now is the id free: whoever takes it next enters the step after what was booked under it has left.
+        engine.abandon(row);
+        closeHold();
+        engine.over(this);
+        if (mine) {
+            engine.failed(request.partition(), why);
         }
     }
 
@@ -317,12 +379,16 @@ final class SelectRun<T> implements Runnable {
         engine.abandon(claim);
         closeHold();
         engine.over(this);
-        SelectionException typed = cause instanceof SelectionException known
-                ? known
-                : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, cause);
+        SelectionException typed = typed(cause);
         if (stage.fail(typed)) {
             engine.failed(request.partition(), typed);
         }
+    }
+
+    private static SelectionException typed(Throwable cause) {
+        return cause instanceof SelectionException known
+                ? known
+                : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, cause);
     }
 
     private void closeHold() {
