@@ -83,7 +83,7 @@ class ChoicePipelineTest {
     }
 
     @Test
-    void view_undeclaredInput_isNull() {
+    void scenario23_undeclaredInput_isNull() {
         List<Object> seen = new ArrayList<>();
         WorkerPicker nosy = (context, candidates, costs, random) -> {
             seen.add(candidates.cache());

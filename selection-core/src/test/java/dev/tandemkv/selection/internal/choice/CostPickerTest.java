@@ -28,7 +28,7 @@ class CostPickerTest {
     }
 
     @Test
-    void softmax_workedNumbers() {
+    void scenario15_softmax_workedNumbers() {
         assertThat(chances(0.5, 100, 124)).containsExactly(new double[] {.881, .119}, within(.0005));
         assertThat(chances(1, 100, 124)).containsExactly(new double[] {.731, .269}, within(.0005));
         assertThat(chances(2, 100, 124)).containsExactly(new double[] {.622, .378}, within(.0005));
@@ -42,7 +42,7 @@ class CostPickerTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1e-300, 1e-9, 0.5, 1, 1e300})
-    void kO2_anyMagnitude_givesChancesThatAddUpToOne(double temperature) {
+    void scenario15_kO2_anyMagnitude_givesChancesThatAddUpToOne(double temperature) {
         double max = Double.MAX_VALUE;
         double[][] all = {{5, 5, 5}, {0, 1e300}, {max, max}, {-max, max}, {-max, 0, max}, {0, Double.MIN_VALUE}};
         for (double[] costs : all) {

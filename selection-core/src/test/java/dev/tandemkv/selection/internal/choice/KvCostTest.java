@@ -25,7 +25,7 @@ class KvCostTest {
     }
 
     @Test
-    void cost_busyHolderAgainstIdleWorker_loadBeatsCache() {
+    void scenario10_busyHolderAgainstIdleWorker_loadBeatsCache() {
         Decision decision = decide().among(
                         worker(1).cached(24, 0, 0).load(1024, 132), worker(2).load(0, 92));
         assertThat(decision.costs()).containsExactly(204, 124);
@@ -49,7 +49,7 @@ class KvCostTest {
     }
 
     @Test
-    void cachedTokens_fractionsAreKept() {
+    void scenario11_cachedTokens_fractionsAreKept() {
         ScoringConfig half = new ScoringConfig(1, 0, 1, 0, 0.5, 0.25, 0, 0);
         CandidateTable table =
                 Decision.kv(half, 512).among(worker(1).cached(2, 3, 9)).fill().table();
@@ -70,7 +70,7 @@ class KvCostTest {
     }
 
     @Test
-    void kC10_creditDecay_halvesTheCreditAtOneRequestOfExcess() {
+    void scenario12_kC10_creditDecay_halvesTheCreditAtOneRequestOfExcess() {
         Decision decision = Decision.kv(scoring(1, 1, 0, 0), 512)
                 .among(worker(1).cached(24, 0, 0).load(512, 92), worker(2).load(0, 92));
         assertThat(decision.costs()).containsExactly(144, 124);

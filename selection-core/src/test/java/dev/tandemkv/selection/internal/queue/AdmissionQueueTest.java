@@ -104,7 +104,7 @@ class AdmissionQueueTest {
     // ---- order inside a class
 
     @Test
-    void fcfs_jumpCountsAsSecondsOfEarlierArrival() {
+    void scenario39_fcfs_jumpCountsAsSecondsOfEarlierArrival() {
         add("a", tokens(1), 10 * S);
         add("b", tokens(1).priorityJump(5), 12 * S);
         add("c", tokens(1).priorityJump(-9), 9 * S);
@@ -112,7 +112,7 @@ class AdmissionQueueTest {
     }
 
     @Test
-    void wspt_shortAndUrgentFirst_tiesByArrival() {
+    void scenario39_wspt_shortAndUrgentFirst_tiesByArrival() {
         queue = single(QueuePolicy.WSPT, 16);
         add("1000", tokens(1000), S);
         add("200", tokens(200), 2 * S);
@@ -129,7 +129,7 @@ class AdmissionQueueTest {
     }
 
     @Test
-    void strictPriority_isUnsignedAndGoesBeforeAnyScore() {
+    void scenario39_strictPriority_isUnsignedAndGoesBeforeAnyScore() {
         add("low", tokens(1).priorityJump(1e6), S);
         add("high", tokens(1).strictPriority(1), 2 * S);
         add("highest", tokens(1).strictPriority(-1), 3 * S);
@@ -169,7 +169,7 @@ class AdmissionQueueTest {
     // ---- between classes
 
     @Test
-    void roundRobin_equalHeads_shareByQuantum() {
+    void scenario40_roundRobin_equalHeads_shareByQuantum() {
         queue = of(named("P", 200), named("S", 100));
         for (int i = 0; i < 4; i++) {
             add("P", tokens(100).policyClass("P"), i);
@@ -179,7 +179,7 @@ class AdmissionQueueTest {
     }
 
     @Test
-    void roundRobin_nobodyAffordsItsHead_earnsWholeRounds() {
+    void scenario40_roundRobin_nobodyAffordsItsHead_earnsWholeRounds() {
         queue = of(named("P", 200), named("S", 100));
         add("S", tokens(1000).policyClass("S"), 0);
         add("P", tokens(1000).policyClass("P"), 1);
@@ -187,7 +187,7 @@ class AdmissionQueueTest {
     }
 
     @Test
-    void roundRobin_blockedClassEarnsNothing_andAnEmptyOneLosesItsCredit() {
+    void scenario40_roundRobin_blockedClassEarnsNothing_andAnEmptyOneLosesItsCredit() {
         queue = of(named("A", 100), named("B", 100));
         for (int i = 0; i < 5; i++) {
             add("A", tokens(100).policyClass("A"), i);
