@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step of planning failed at a pool. Has the pool's kind, {@code DEADLINE_EXCEEDED} where the step's bound passed, {@code CANCELLED}
- * where the caller withdrew; the pool's failure is the cause.
+ * A step of planning failed. Has the pool's kind, {@code DEADLINE_EXCEEDED} where the step's bound passed, {@code CANCELLED} where the
+ * caller withdrew, {@code INTERNAL} where code of the host threw; what failed is the cause.
  */
 public final class PlanFailedException extends SelectionException {
 
@@ -20,7 +20,9 @@ public final class PlanFailedException extends SelectionException {
         /** The anchor's record could not be read. */
         ANCHOR_RECORD,
         /** The pools could not be scored. */
-        SCORE
+        SCORE,
+        /** Code of the host failed between two calls: a policy or a transfer cost. */
+        HOST_CODE
     }
 
     private final Step step;

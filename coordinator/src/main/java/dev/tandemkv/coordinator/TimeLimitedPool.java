@@ -71,9 +71,13 @@ public final class TimeLimitedPool implements SelectionPool {
         Scheduler.Task task = scheduler.schedule(limit, () -> {
             if (id != null) {
                 timedOutReserves.add(id);
+            }
+            boolean inTime = !answer.completeExceptionally(timeout("selectAndReserve"));
+            if (id != null && inTime) {
+                timedOutReserves.remove(id);
+            } else if (id != null) {
                 scheduler.schedule(lease, () -> timedOutReserves.remove(id));
             }
-            answer.completeExceptionally(timeout("selectAndReserve"));
         });
         reserve.whenComplete((booking, failure) -> {
             task.cancel();

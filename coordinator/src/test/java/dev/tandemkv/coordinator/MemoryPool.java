@@ -57,7 +57,9 @@ public final class MemoryPool implements SelectionPool {
         /** Does it at once, and answers when {@link MemoryPool#resume} is called. */
         SLOW_REPLY,
         /** Answers {@code null}. */
-        NULL_REPLY
+        NULL_REPLY,
+        /** Does it and breaks before there is a stage. */
+        THROW_AFTER
     }
 
     private final Map<Long, WorkerSpec> workers = new LinkedHashMap<>();
@@ -160,6 +162,11 @@ public final class MemoryPool implements SelectionPool {
         now.forEach(Runnable::run);
     }
 
+    /** Answers the call that has waited longest. */
+    public void resumeFirst() {
+        suspended.remove(0).run();
+    }
+
     public int live() {
         synchronized (bookings) {
             return bookings.size();
@@ -208,6 +215,10 @@ public final class MemoryPool implements SelectionPool {
             case NULL_REPLY -> {
                 answer(work);
                 return CompletableFuture.completedFuture(null);
+            }
+            case THROW_AFTER -> {
+                answer(work);
+                throw new AssertionError("scripted");
             }
             case HANG -> {
                 CompletableFuture<T> later = new CompletableFuture<>();

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Reading and scheduling are thread-safe; {@link #advance} and {@link #runNext} are for one driver at a time. A task may schedule
  * further tasks; those due within the advanced span run in the same call.
+ *
+ * <p>A cancelled task stays in the queue, without its work, until it comes to the head or half of the queue is cancelled: a bound that
+ * is armed and cancelled with every call costs the logarithm of what is pending.
  */
 public final class VirtualTime implements Ticker, Scheduler {
 
@@ -23,6 +26,8 @@ public final class VirtualTime implements Ticker, Scheduler {
     private final Instant epoch;
     private volatile long now;
     private long sequence;
+
+    private int cancelled;
 
     /** Starts at 0 ns and at 2026-01-01T00:00:00Z. */
     public VirtualTime() {
@@ -61,7 +66,15 @@ public final class VirtualTime implements Ticker, Scheduler {
 
     private void cancel(Entry entry) {
         synchronized (lock) {
-            queue.remove(entry);
+            if (entry.work == null) {
+                return;
+            }
+            entry.work = null;
+            cancelled++;
+            if (cancelled > queue.size() / 2) {
+                queue.removeIf(e -> e.work == null);
+                cancelled = 0;
+            }
         }
     }
 
@@ -71,8 +84,8 @@ public final class VirtualTime implements Ticker, Scheduler {
             throw new IllegalArgumentException("span: " + span + " (expected: >= 0)");
         }
         long target = saturatedAdd(now, Scheduler.saturatedNanos(span));
-        for (Entry due = pollDue(target); due != null; due = pollDue(target)) {
-            due.work.run();
+        for (Runnable due = pollDue(target); due != null; due = pollDue(target)) {
+            due.run();
         }
         // A task may itself have advanced the time further.
         now = Math.max(now, target);
@@ -84,30 +97,34 @@ public final class VirtualTime implements Ticker, Scheduler {
      * @return false if nothing is scheduled
      */
     public boolean runNext() {
-        Entry due = pollDue(Long.MAX_VALUE);
+        Runnable due = pollDue(Long.MAX_VALUE);
         if (due == null) {
             return false;
         }
-        due.work.run();
+        due.run();
         return true;
     }
 
     /** Number of tasks that have neither run nor been cancelled. */
     public int pending() {
         synchronized (lock) {
-            return queue.size();
+            return queue.size() - cancelled;
         }
     }
 
-    private @Nullable Entry pollDue(long target) {
+    private @Nullable Runnable pollDue(long target) {
         synchronized (lock) {
-            Entry head = queue.peek();
-            if (head == null || head.due > target) {
-                return null;
+            for (Entry head = queue.peek(); head != null && head.due <= target; head = queue.peek()) {
+                queue.poll();
+                Runnable work = head.work;
+                if (work != null) {
+                    head.work = null;
+                    now = Math.max(now, head.due);
+                    return work;
+                }
+                cancelled--;
             }
-            queue.poll();
-            now = Math.max(now, head.due);
-            return head;
+            return null;
         }
     }
 
@@ -119,7 +136,8 @@ public final class VirtualTime implements Ticker, Scheduler {
     private static final class Entry implements Comparable<Entry> {
         private final long due;
         private final long sequence;
-        private final Runnable work;
+        /** {@code null} once it has run or was cancelled. Guarded by the lock. */
+        private @Nullable Runnable work;
 
         Entry(long due, long sequence, Runnable work) {
             this.due = due;

@@ -63,6 +63,25 @@ class VirtualTimeTest {
     }
 
     @Test
+    void cancel_ofMost_countsAndRunsWhatIsLeft() {
+        List<Scheduler.Task> bounds = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            bounds.add(time.schedule(Duration.ofNanos(100_000 - i), note("bound")));
+        }
+        Scheduler.Task ranBefore = time.schedule(Duration.ZERO, note("first"));
+        time.advance(Duration.ZERO);
+        // A queue that is searched for each of them takes minutes.
+        bounds.subList(0, 99_999).forEach(Scheduler.Task::cancel);
+        ranBefore.cancel();
+        assertThat(time.pending()).isEqualTo(1);
+        assertThat(time.runNext()).isTrue();
+        assertThat(ran).containsExactly("first@0", "bound@1");
+        bounds.get(99_999).cancel();
+        assertThat(time.pending()).isZero();
+        assertThat(time.runNext()).isFalse();
+    }
+
+    @Test
     void runNext_jumpsToTheNextTask() {
         assertThat(time.runNext()).isFalse();
         time.schedule(Duration.ofDays(1_000_000), note("far"));

@@ -116,7 +116,7 @@ public final class Coordination {
         Runnable withdraw = () -> run.end(Ending.CANCELLATION, run.cancelled());
         HandedOut<RoutingPlan> answer = new HandedOut<>(withdraw);
         CancellationSignal.Registration registration = signal.onCancel(withdraw);
-        flow.get().whenComplete((done, failure) -> {
+        ended(run, flow).whenComplete((done, failure) -> {
             registration.close();
             run.endPlanning();
             if (failure != null) {
@@ -126,6 +126,16 @@ public final class Coordination {
             }
         });
         return answer;
+    }
+
+    /** The flow, whose failure ends the plan even where code of the host threw between two steps. */
+    private static CompletableFuture<Void> ended(PlanRun run, Supplier<CompletableFuture<Void>> flow) {
+        return CompletableFuture.completedFuture(null)
+                .thenCompose(start -> flow.get())
+                .handle((done, failure) -> failure == null
+                        ? CompletableFuture.<Void>completedFuture(null)
+                        : run.<Void>failUnlessAccountedFor(Failures.unwrap(failure)))
+                .thenCompose(next -> next);
     }
 
     private static PlanRun runOf(@Nullable RoutingPlan plan) {

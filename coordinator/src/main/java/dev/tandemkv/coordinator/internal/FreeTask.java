@@ -82,7 +82,7 @@ public final class FreeTask {
         return task;
     }
 
-    /** One try; an answer that comes after it was given up still counts if it says freed. */
+    /** One try; an answer that comes after it was given up still counts if it settles the release, and then also for the try after it. */
     private final class Try {
         final CompletableFuture<LegOutcome> result = new CompletableFuture<>();
         final @Nullable Booking target = booking;
@@ -161,9 +161,7 @@ public final class FreeTask {
             given = running;
             running = null;
             cancelNextTry();
-            if (given != null && given.bound != null) {
-                given.bound.cancel();
-            }
+            cancelBound(given);
         }
         listener.onSettled(this);
         if (given != null) {
@@ -175,6 +173,7 @@ public final class FreeTask {
         Verdict verdict;
         boolean leakedNow = false;
         LegOutcome result;
+        Try overtaken = null;
         synchronized (lock) {
             boolean current = running == answeredTry;
             if (settled != null || (!current && outcome == null)) {
@@ -185,6 +184,8 @@ public final class FreeTask {
                 result = outcome == FreeOutcome.FREED ? LegOutcome.FREED : LegOutcome.ALREADY_GONE;
                 settled = result;
                 cancelNextTry();
+                overtaken = current ? null : running;
+                running = null;
             } else if (!current) {
                 return;
             } else {
@@ -202,11 +203,19 @@ public final class FreeTask {
             if (current) {
                 running = null;
             }
-            if (answeredTry.bound != null) {
-                answeredTry.bound.cancel();
-            }
+            cancelBound(answeredTry);
+            cancelBound(overtaken);
         }
         report(answeredTry, verdict, result, leakedNow);
+        if (overtaken != null) {
+            overtaken.result.complete(result);
+        }
+    }
+
+    private static void cancelBound(@Nullable Try given) {
+        if (given != null && given.bound != null) {
+            given.bound.cancel();
+        }
     }
 
     private void report(Try answeredTry, Verdict verdict, LegOutcome result, boolean leakedNow) {

@@ -470,6 +470,15 @@ final class PlanRun implements FreeTask.Listener {
                 h -> new PlanFailedException(step, endedByCaller() ? Kind.CANCELLED : Failures.kind(cause), cause, h));
     }
 
+    /** A flow fails after it has ended the plan or kept it for a retry; anything else was thrown by code of the host. */
+    <T> CompletableFuture<T> failUnlessAccountedFor(Throwable failure) {
+        if (failure instanceof PlanFailedException || isEnding()) {
+            return CompletableFuture.failedFuture(failure);
+        }
+        Kind kind = failure instanceof SelectionException typed ? typed.kind() : Kind.INTERNAL;
+        return fail(failure, h -> new PlanFailedException(PlanFailedException.Step.HOST_CODE, kind, failure, h));
+    }
+
     private boolean endedByCaller() {
         synchronized (lock) {
             return ending == Ending.CANCELLATION || ending == Ending.RELEASE;

@@ -35,7 +35,9 @@ final class Registry {
     private final AtomicInteger openCount = new AtomicInteger();
 
     private final Set<FreeTask> strays = ConcurrentHashMap.newKeySet();
-    private final Set<Lost> handles = ConcurrentHashMap.newKeySet();
+    /** The handles whose loss would be noticed: those of open plans, so that a plan that is over is not kept. */
+    private final Map<PlanRun, Lost> handles = new ConcurrentHashMap<>();
+
     private final ReferenceQueue<RoutingPlan> lostHandles = new ReferenceQueue<>();
 
     private final Object sweepLock = new Object();
@@ -73,10 +75,9 @@ final class Registry {
     RoutingPlan handOut(PlanRun run) {
         PlanHandle handle = new PlanHandle(run);
         if (!run.state().isTerminal()) {
-            Lost reference = new Lost(handle, run, lostHandles);
-            handles.add(reference);
+            handles.put(run, new Lost(handle, run, lostHandles));
             if (run.state().isTerminal()) {
-                handles.remove(reference);
+                handles.remove(run);
             }
         }
         return handle;
@@ -86,6 +87,12 @@ final class Registry {
         if (open.remove(run.id(), run)) {
             openCount.decrementAndGet();
         }
+        handles.remove(run);
+    }
+
+    /** Number of handles that are watched. */
+    int watchedHandles() {
+        return handles.size();
     }
 
     @Nullable
@@ -159,7 +166,7 @@ final class Registry {
 
     private void reportLost() {
         for (Object next = lostHandles.poll(); next != null; next = lostHandles.poll()) {
-            if (next instanceof Lost lost && handles.remove(lost)) {
+            if (next instanceof Lost lost && handles.remove(lost.run, lost)) {
                 handleLost(lost.run);
             }
         }
