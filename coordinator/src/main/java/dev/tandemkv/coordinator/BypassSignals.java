@@ -24,7 +24,7 @@ public record BypassSignals(
     /** Whether the preview knew of cached blocks. */
     public enum Residency {
         REPORTED,
-        /** No block of the prompt is known on the worker: it is cold, or has no event feed. */
+        /** No block of the prompt is known on the worker: it is cold, or has no event feed. Counted by the coordinator. */
         NO_RESIDENCY_DATA
     }
 

@@ -14,6 +14,9 @@ public interface CoordinatorObserver {
     /** A call to a pool ended; {@code nanos} is how long it took. */
     default void onCall(String planId, PlanEvent event, long nanos) {}
 
+    /** A plan decided whether to skip remote prefill; again after each further preview. */
+    default void onBypassDecision(String planId, BypassDecision decision) {}
+
     /** A plan began to free what it holds because planning failed or was cancelled. */
     default void onCompensation(String planId, @Nullable Throwable cause) {}
 

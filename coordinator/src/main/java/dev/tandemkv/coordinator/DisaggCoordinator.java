@@ -115,6 +115,14 @@ public final class DisaggCoordinator {
         return coordination.release(Objects.requireNonNull(planId, "planId"));
     }
 
+    /**
+     * How many bypass decisions had {@link BypassSignals.Residency#NO_RESIDENCY_DATA}. Where this is most of them although prompts repeat, the
+     * decode workers have no event feed, and nothing is bypassed for what they have cached.
+     */
+    public long decisionsWithoutResidency() {
+        return coordination.decisionsWithoutResidency();
+    }
+
     /** The plans that are not over, in no order. Also those whose planning failed while a free is outstanding. */
     public List<OpenPlan> openPlans() {
         return coordination.openPlans();

@@ -1,6 +1,7 @@
 package dev.tandemkv.coordinator;
 
 import static dev.tandemkv.coordinator.Fixture.plan;
+import static dev.tandemkv.coordinator.Fixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.catalog.WorkerRank;
@@ -10,6 +11,7 @@ import dev.tandemkv.coordinator.BypassSignals.Residency;
 import dev.tandemkv.coordinator.DisaggPolicy.Verdict;
 import dev.tandemkv.coordinator.MemoryPool.Fault;
 import dev.tandemkv.selection.SelectRequest;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -108,13 +110,22 @@ class BypassTest {
     }
 
     @Test
-    void kP12_decodeWorkerWithoutResidency_decisionSaysSo() {
-        RoutingPlan cold = plan(conditional(BusyThresholds.NONE));
-        assertThat(cold.bypassDecision().orElseThrow().signals().residency()).isEqualTo(Residency.NO_RESIDENCY_DATA);
-        cold.close();
+    void kP12_decodeWorkerWithoutResidency_decisionSaysSoAndIsCounted() {
+        DisaggCoordinator c = conditional(BusyThresholds.NONE);
+        for (String id : List.of("first", "again")) {
+            RoutingPlan cold = plan(c, request(id));
+            assertThat(cold.bypassDecision().orElseThrow().signals().residency())
+                    .isEqualTo(Residency.NO_RESIDENCY_DATA);
+            cold.close();
+        }
+        assertThat(c.decisionsWithoutResidency()).isEqualTo(2);
         f.decode.cached(11, 1);
-        RoutingPlan warm = plan(conditional(BusyThresholds.NONE));
+        RoutingPlan warm = plan(c);
         assertThat(warm.bypassDecision().orElseThrow().signals().residency()).isEqualTo(Residency.REPORTED);
+        assertThat(c.decisionsWithoutResidency()).isEqualTo(2);
+        assertThat(f.bypassDecisions)
+                .extracting(decision -> decision.signals().residency())
+                .containsExactly(Residency.NO_RESIDENCY_DATA, Residency.NO_RESIDENCY_DATA, Residency.REPORTED);
     }
 
     @Test

@@ -26,6 +26,7 @@ final class Fixture implements CoordinatorObserver {
     final List<PendingFree> retries = new ArrayList<>();
     final List<String> transitions = new ArrayList<>();
     final List<String> compensations = new ArrayList<>();
+    final List<BypassDecision> bypassDecisions = new ArrayList<>();
 
     DisaggCoordinator.Builder builder() {
         return DisaggCoordinator.builder(prefill, decode, time).ticker(time).observer(this);
@@ -104,6 +105,11 @@ final class Fixture implements CoordinatorObserver {
     @Override
     public void onTransition(String planId, LinkedBookingState from, LinkedBookingState to) {
         transitions.add(from + ">" + to);
+    }
+
+    @Override
+    public void onBypassDecision(String planId, BypassDecision decision) {
+        bypassDecisions.add(decision);
     }
 
     @Override

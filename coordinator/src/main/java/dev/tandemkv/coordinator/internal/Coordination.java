@@ -84,6 +84,10 @@ public final class Coordination {
                 : run.end(Ending.RELEASE, null);
     }
 
+    public long decisionsWithoutResidency() {
+        return decodeAnchored.decisionsWithoutResidency();
+    }
+
     public List<OpenPlan> openPlans() {
         return registry.openPlans();
     }

@@ -15,17 +15,19 @@ import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Previews decode, decides whether it serves the request alone, books it, and then books prefill inside the decode worker's transfer
- * domain. Stateless.
+ * domain. Keeps nothing but a count.
  */
 final class DecodeAnchored {
 
     private final Settings settings;
     private final Anchoring anchoring;
     private final LocalPrefill localPrefill;
+    private final LongAdder withoutResidency = new LongAdder();
 
     DecodeAnchored(Settings settings, Anchoring anchoring) {
         this.settings = settings;
@@ -60,9 +62,23 @@ final class DecodeAnchored {
         return run.advance(LinkedBookingState.DECODE_PREVIEWED)
                 .thenCompose(moved -> decide(run, request, preview))
                 .thenCompose(decision -> {
-                    run.notes().bypassDecision = decision;
+                    note(run, decision);
                     return book(run, request, preview, decision, previewsLeft);
                 });
+    }
+
+    private void note(PlanRun run, BypassDecision decision) {
+        run.notes().bypassDecision = decision;
+        BypassSignals signals = decision.signals();
+        if (signals != null && signals.residency() == BypassSignals.Residency.NO_RESIDENCY_DATA) {
+            withoutResidency.increment();
+        }
+        settings.observer().onBypassDecision(run.id(), decision);
+    }
+
+    /** Decisions so far for which the previewed worker was not known to hold anything. */
+    long decisionsWithoutResidency() {
+        return withoutResidency.sum();
     }
 
     private CompletableFuture<BypassDecision> decide(PlanRun run, DisaggRequest request, Selection preview) {

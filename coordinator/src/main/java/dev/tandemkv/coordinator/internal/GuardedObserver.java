@@ -1,5 +1,6 @@
 package dev.tandemkv.coordinator.internal;
 
+import dev.tandemkv.coordinator.BypassDecision;
 import dev.tandemkv.coordinator.CoordinatorObserver;
 import dev.tandemkv.coordinator.LinkedBookingState;
 import dev.tandemkv.coordinator.PendingFree;
@@ -27,6 +28,11 @@ public final class GuardedObserver implements CoordinatorObserver {
     @Override
     public void onCall(String planId, PlanEvent event, long nanos) {
         guard(() -> target.onCall(planId, event, nanos));
+    }
+
+    @Override
+    public void onBypassDecision(String planId, BypassDecision decision) {
+        guard(() -> target.onBypassDecision(planId, decision));
     }
 
     @Override

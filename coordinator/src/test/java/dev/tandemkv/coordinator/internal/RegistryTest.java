@@ -93,6 +93,21 @@ class RegistryTest implements CoordinatorObserver {
         assertThat(forgotten).isEmpty();
     }
 
+    @Test
+    void planOver_isNotKeptUntilTheNextSweep() {
+        Settings settings = settings();
+        Registry registry = new Registry(settings);
+        DisaggRequest request =
+                DisaggRequest.builder("r", Prompt.ofTokens(new int[16])).build();
+        PlanRun run = registry.open(request);
+        registry.handOut(run);
+        assertThat(registry.watchedHandles()).isEqualTo(1);
+        run.end(Ending.RELEASE, null).join();
+        assertThat(registry.watchedHandles()).isZero();
+        registry.handOut(run);
+        assertThat(registry.watchedHandles()).isZero();
+    }
+
     @Override
     public void onPlanForgotten(String planId, long ageNanos) {
         forgotten.add(planId + " after " + ageNanos);
