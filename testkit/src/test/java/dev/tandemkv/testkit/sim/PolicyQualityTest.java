@@ -249,4 +249,19 @@ class PolicyQualityTest {
                 .isLessThanOrEqualTo(
                         1.02 * ttft(simulate(always, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload)));
     }
+
+    @Test
+    void everyOrder_onConversation_servesEverythingAndPaysOffTheCaches() {
+        Workload workload = workload(Kind.CONVERSATION, 0.75);
+        for (PlanOrder order : PlanOrder.values()) {
+            Topology topology = new Topology.Disaggregated(5, 3, order);
+            SimulationResult aware = simulate(topology, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
+            SimulationResult blind = simulate(topology, 4_096, EventDelivery.IMMEDIATE, ROUND_ROBIN, 1, workload);
+
+            assertThat(ttft(aware)).as("%s", order).isLessThan(0.7 * ttft(blind));
+            assertThat(aware.hitRatio()).as("%s", order).isGreaterThan(blind.hitRatio());
+            assertThat(aware.traffic().localPrefills()).isZero();
+            assertThat(aware.traffic().tokens().transferred()).isPositive();
+        }
+    }
 }
