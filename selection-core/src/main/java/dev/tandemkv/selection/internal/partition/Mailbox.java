@@ -28,7 +28,7 @@ public final class Mailbox {
     private final Afterwards afterwards;
     private ArrayDeque<Runnable> leaving = new ArrayDeque<>();
 
-    Mailbox(Afterwards afterwards) {
+    public Mailbox(Afterwards afterwards) {
         this.afterwards = afterwards;
     }
 
