@@ -51,7 +51,8 @@ final class IndexUnderChange {
 
     /** Blocks of the rank that has A's slot, if that is no longer A; else 0. */
     int inheritedFromA() {
-        return scores.workerId(slotOfA) == A.workerId() ? 0 : scores.blocks(slotOfA);
+        int blocks = scores.blocks(slotOfA);
+        return blocks == 0 || scores.workerId(slotOfA) == A.workerId() ? 0 : blocks;
     }
 
     static long[] blocks(int from, int to) {
