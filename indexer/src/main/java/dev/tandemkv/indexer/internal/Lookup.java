@@ -80,6 +80,8 @@ final class Lookup {
                 return;
             }
         }
+        // Nothing matched, but the slots have names: a caller may ask whose a slot is, whatever it scored.
+        ranks.publishTo(out, false);
         out.begin(0, false);
     }
 
