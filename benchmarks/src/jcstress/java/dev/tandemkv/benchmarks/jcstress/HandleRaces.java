@@ -43,10 +43,9 @@ public final class HandleRaces {
             core = SelectionCore.builder().scheduler(time).ticker(time).build();
             core.upsert(WorkerSpec.builder(1).endpoint("h:1").blockSize(16).build());
             long[] hashes = {1};
-            booking = core.selectAndReserve(
-                            SelectRequest.builder(Prompt.ofHashes(hashes, hashes, 16))
-                                    .selectionId("s")
-                                    .build())
+            booking = core.selectAndReserve(SelectRequest.builder(Prompt.ofHashes(hashes, hashes, 16))
+                            .selectionId("s")
+                            .build())
                     .toCompletableFuture()
                     .join();
         }
