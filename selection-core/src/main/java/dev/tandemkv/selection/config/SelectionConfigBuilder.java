@@ -318,6 +318,14 @@ public final class SelectionConfigBuilder {
 
     /** Default none: sessions do not stick. */
     public SelectionConfigBuilder sessionAffinityTtl(@Nullable Duration sessionAffinityTtl) {
+        if (sessionAffinityTtl != null) {
+            Check.that(
+                    sessionAffinityTtl.compareTo(AffinityConfig.MIN_TTL) >= 0
+                            && sessionAffinityTtl.compareTo(AffinityConfig.MAX_TTL) <= 0,
+                    "session_affinity_ttl_secs",
+                    sessionAffinityTtl,
+                    AffinityConfig.MIN_TTL + " to " + AffinityConfig.MAX_TTL);
+        }
         this.sessionAffinityTtl = sessionAffinityTtl;
         return this;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tandemkv.catalog.BadRequestException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 
 class SelectionConfigReaderTest {
@@ -50,6 +51,62 @@ class SelectionConfigReaderTest {
                 .isEqualTo("configuration");
         assertThat(fieldOf("{\"conditional_disagg_enabled\": true, \"conditional_disagg_policy\": \"prefill_load\"}"))
                 .isEqualTo("conditional_disagg_prefill_busy_threshold");
+    }
+
+    @Test
+    void scenario54_kO3_everySetting_refusesMinusOneByItsOwnName() {
+        for (Setting<?> setting : Settings.ALL) {
+            assertThat(fieldOf("{\"" + setting.name() + "\": -1}")).isEqualTo(setting.name());
+        }
+    }
+
+    @Test
+    void scenario54_kO3_everyVariable_refusesWhatIsNoValueOfIt() {
+        for (Setting<?> setting : Settings.ALL) {
+            for (String variable : setting.environment()) {
+                for (String value : new String[] {"-1", "NaN", "Infinity", "-Infinity", "1e999", "1d", "0x1p3", ""}) {
+                    assertThatThrownBy(() -> SelectionConfigReader.fromEnvironment(Map.of(variable, value)))
+                            .as("%s=%s", variable, value)
+                            .isInstanceOfSatisfying(
+                                    BadRequestException.class,
+                                    e -> assertThat(e.field()).isEqualTo(variable));
+                }
+            }
+        }
+    }
+
+    @Test
+    void scenario54_kO3_builder_refusesWhatIsNoNumberAndEndlessTimes() {
+        Map<String, BiConsumer<SelectionConfigBuilder, Double>> weights = Map.of(
+                "overlap_score_credit", SelectionConfigBuilder::overlapScoreCredit,
+                "overlap_score_credit_decay", SelectionConfigBuilder::overlapScoreCreditDecay,
+                "prefill_load_scale", SelectionConfigBuilder::prefillLoadScale,
+                "decode_active_request_weight", SelectionConfigBuilder::decodeActiveRequestWeight,
+                "host_cache_hit_weight", SelectionConfigBuilder::hostCacheHitWeight,
+                "disk_cache_hit_weight", SelectionConfigBuilder::diskCacheHitWeight,
+                "router_temperature", SelectionConfigBuilder::routerTemperature,
+                "router_queue_threshold", SelectionConfigBuilder::queueThreshold,
+                "conditional_disagg_decode_busy_threshold", SelectionConfigBuilder::disaggDecodeBusyThreshold,
+                "conditional_disagg_eff_isl_ratio_threshold", SelectionConfigBuilder::disaggEffIslRatioThreshold);
+        weights.forEach((field, set) -> {
+            for (double bad : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -1e-9}) {
+                SelectionConfigBuilder builder = SelectionConfig.builder();
+                set.accept(builder, bad);
+                assertRefused(field, builder);
+            }
+        });
+        Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
+        assertRefused("active_request_expiry_secs", SelectionConfig.builder().bookingLease(endless));
+        assertRefused("queue_recheck_interval_secs", SelectionConfig.builder().queueRecheckInterval(endless));
+        assertRefused("overlap_refresh_after_secs", SelectionConfig.builder().overlapRefreshAfter(endless));
+        assertRefused("router_ttl_secs", SelectionConfig.builder().approximateTtl(endless));
+        assertRefused("selection_cache_ttl_secs", SelectionConfig.builder().selectionCacheTtl(endless));
+    }
+
+    private static void assertRefused(String field, SelectionConfigBuilder builder) {
+        assertThatThrownBy(builder::build)
+                .isInstanceOfSatisfying(
+                        BadRequestException.class, e -> assertThat(e.field()).isEqualTo(field));
     }
 
     @Test
