@@ -2,13 +2,15 @@ package dev.tandemkv.benchmarks.index;
 
 import dev.tandemkv.benchmarks.Workload;
 import dev.tandemkv.benchmarks.report.Run;
-import dev.tandemkv.indexer.hash.Xxh3;
+import dev.tandemkv.indexer.hash.BlockHasher;
+import dev.tandemkv.indexer.hash.HashScope;
+import dev.tandemkv.indexer.hash.MultimodalObjects;
 
 /** Token hashing: nanoseconds per 64-token block from {@code int[]}, and per step of the sequence-hash chain; best of 60 batches. */
 public final class Hashing implements Workload {
 
     private static final int BATCHES = 60;
-    private static final Xxh3 BASE = Xxh3.seeded(1337);
+    private static final BlockHasher HASHER = BlockHasher.ofBlockSize(PeerHashes.BLOCK_TOKENS);
 
     private long sink;
 
@@ -41,20 +43,13 @@ public final class Hashing implements Workload {
     }
 
     private void hash(int[] prompt, long[] locals) {
-        for (int b = 0; b < locals.length; b++) {
-            locals[b] = BASE.hash(prompt, b * PeerHashes.BLOCK_TOKENS, PeerHashes.BLOCK_TOKENS);
-        }
+        HASHER.locals(prompt, prompt.length, HashScope.BASE, MultimodalObjects.NONE, locals);
         sink += locals[0];
     }
 
     private void chain(long[] locals, long[] chained) {
-        long previous = locals[0];
-        chained[0] = previous;
-        for (int b = 1; b < locals.length; b++) {
-            previous = BASE.hash(previous, locals[b]);
-            chained[b] = previous;
-        }
-        sink += previous;
+        BlockHasher.chain(locals, locals.length, chained);
+        sink += chained[0];
     }
 
     private static double bestNanos(int blocks, Runnable once) {
