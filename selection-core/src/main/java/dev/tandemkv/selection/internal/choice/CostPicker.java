@@ -92,8 +92,13 @@ final class CostPicker implements WorkerPicker {
         double min = Double.POSITIVE_INFINITY;
         double max = Double.NEGATIVE_INFINITY;
         for (int row = 0; row < size; row++) {
-            min = Math.min(min, costs[row]);
-            max = Math.max(max, costs[row]);
+            // Branches that are hardly ever taken; Math.min and max make each row wait for the one before.
+            if (costs[row] < min) {
+                min = costs[row];
+            }
+            if (costs[row] > max) {
+                max = costs[row];
+            }
         }
         // A difference beyond the largest double is taken between halves: only the relative position counts.
         double unit = Double.isInfinite(max - min) ? 0.5 : 1;

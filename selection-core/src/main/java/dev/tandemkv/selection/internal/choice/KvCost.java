@@ -188,8 +188,11 @@ final class KvCost implements WorkerScorer {
 
     private static double leastPrefill(CandidateTable table) {
         double least = Double.POSITIVE_INFINITY;
-        for (int row = 0; row < table.size(); row++) {
-            least = Math.min(least, table.activePrefill[row]);
+        int size = table.size();
+        for (int row = 0; row < size; row++) {
+            if (table.activePrefill[row] < least) {
+                least = table.activePrefill[row];
+            }
         }
         return least;
     }

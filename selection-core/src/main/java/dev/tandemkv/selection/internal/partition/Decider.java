@@ -155,8 +155,12 @@ final class Decider {
 
     private double lowest(double[] costs) {
         double lowest = costs[0];
-        for (int row = 1; row < table.size(); row++) {
-            lowest = Math.min(lowest, costs[row]);
+        int size = table.size();
+        for (int row = 1; row < size; row++) {
+            // A branch that is hardly ever taken; Math.min makes each row wait for the one before.
+            if (costs[row] < lowest) {
+                lowest = costs[row];
+            }
         }
         return lowest;
     }
