@@ -41,6 +41,32 @@ class IndexLimitsTest {
     }
 
     @Test
+    void bytes_afterEverythingLeft_areThoseOfASmallIndex() {
+        PrefixIndex index = PrefixIndex.builder().build();
+        WorkerRank rank = WorkerRank.of(1);
+        SeededRandom random = new SeededRandom(7);
+        for (Tier tier : new Tier[] {Tier.DEVICE, Tier.DISK}) {
+            long[] blocks = new long[150_000];
+            for (int i = 0; i < blocks.length; i++) {
+                blocks[i] = random.nextLong();
+                long[] block = {blocks[i]};
+                index.apply(rank, KvEvent.Stored.in(tier, null, block, block));
+            }
+            long peak = index.stats().bytes();
+            index.apply(rank, KvEvent.Removed.in(tier, blocks));
+            index.checkInvariants();
+            assertThat(index.stats().bytes())
+                    .as("%s, %d at the peak", tier, peak)
+                    .isLessThan(2_200_000);
+        }
+        long[] again = {1, 2, 3};
+        index.apply(rank, KvEvent.Stored.device(null, again, again));
+        index.apply(rank, KvEvent.Stored.in(Tier.DISK, null, again, again));
+        index.checkInvariants();
+        assertThat(index.blocks(rank)).isEqualTo(3);
+    }
+
+    @Test
     void apply_noSlotFree_isCapacityExhausted_untilARankGoes() {
         PrefixIndex index = PrefixIndex.builder().maxRanks(2).build();
         KvEvent event = KvEvent.Stored.device(null, new long[] {1}, new long[] {1});

@@ -224,8 +224,23 @@ final class Edges implements HolderSets.Users {
             links[edge * 3 + 2] = FREE;
             free = edge;
             size--;
+            if (size == 0) {
+                startSmall();
+            }
         }
         sequence.end();
+    }
+
+    /** Gives back what a tier that is now empty took. Readers that still follow the old arrays fail their check. */
+    private void startSmall() {
+        bytes.add(-heldBytes());
+        cells = new long[FIRST * 4];
+        links = new int[FIRST * 3];
+        byKey = new int[FIRST];
+        byChild = new int[FIRST];
+        high = 1;
+        free = 0;
+        bytes.add(heldBytes());
     }
 
     private void unchain(int[] buckets, int bucket, int edge, int link) {

@@ -29,6 +29,9 @@ final class Runs implements HolderSets.Users {
     private int free;
     private int live;
 
+    /** Releases since it was last tried to give memory back. */
+    private int released;
+
     Runs(Sequence sequence, ByteCount bytes) {
         this.sequence = sequence;
         this.bytes = bytes;
@@ -181,6 +184,33 @@ final class Runs implements HolderSets.Users {
         meta[(run << 2) + 2] = free;
         free = run;
         live--;
+        released++;
+    }
+
+    /** Gives memory back once a quarter would do for the ids in use, looked at after many releases only. Outside of sections. */
+    void trim() {
+        int capacity = meta.length >> 2;
+        if (capacity <= FIRST_CAPACITY || live > capacity >> 3 || (live > 0 && released < capacity >> 3)) {
+            return;
+        }
+        released = 0;
+        int end = high;
+        while (end > 1 && !isLive(end - 1)) {
+            end--;
+        }
+        int smaller = Math.max(FIRST_CAPACITY, end * 2);
+        if (smaller > capacity >> 1) {
+            return;
+        }
+        high = end;
+        free = 0;
+        for (int run = end - 1; run > 0; run--) {
+            if (!isLive(run)) {
+                meta[(run << 2) + 2] = free;
+                free = run;
+            }
+        }
+        resize(smaller);
     }
 
     /** Most bytes that {@code count} more runs can add. */
@@ -195,12 +225,15 @@ final class Runs implements HolderSets.Users {
     }
 
     private void grow() {
-        int capacity = capacityAfterGrowth();
-        long[] bigger = Arrays.copyOf(meta, capacity << 2);
-        bytes.add(8L * (bigger.length - meta.length) + 4L * ((capacity << 2) - side.length));
+        resize(capacityAfterGrowth());
+    }
+
+    private void resize(int capacity) {
+        long[] other = Arrays.copyOf(meta, capacity << 2);
+        bytes.add(8L * (other.length - meta.length) + 4L * ((capacity << 2) - side.length));
         side = Arrays.copyOf(side, capacity << 2);
         sequence.begin();
-        meta = bigger;
+        meta = other;
         sequence.end();
     }
 }

@@ -50,7 +50,7 @@ final class Tree {
             return false;
         }
         int run = slab.run(slot);
-        return run > 0 && Integer.compareUnsigned(slot - runs.start(run), runs.length(run)) < 0;
+        return run > 0 && run < runs.high() && Integer.compareUnsigned(slot - runs.start(run), runs.length(run)) < 0;
     }
 
     /** The slot before this one on the path from the root; 0 = the root itself. */
@@ -435,6 +435,7 @@ final class Tree {
         slab.free(start, length + runs.slack(run));
         holders.release(runs.holders(run));
         runs.release(run);
+        runs.trim();
         children.trim();
         if (above != 0) {
             mergeContinuation(above);
