@@ -18,8 +18,13 @@ import org.jspecify.annotations.Nullable;
 final class LowerTiers {
 
     private static final int TIERS = Tier.values().length;
-    /** Bits for store names in an owner mask; later names share the last bit, which can only forget too early. */
-    private static final int NAME_BITS = 31;
+    /**
+     * Names of stores that have a bit of their own in an owner mask, beside the bit of the unnamed one. All later names share one more, which can only
+     * forget too early; it is not part of the contents, where it would need one name.
+     */
+    private static final int NAMES = 29;
+
+    private static final int SHARED = 1 << (NAMES + 1);
 
     private final Edges[] tiers = new Edges[TIERS];
     /** Which stores own an edge for a rank, by (edge, rank) per tier, where it is not just the unnamed one. */
@@ -49,8 +54,8 @@ final class LowerTiers {
         }
         Integer known = names.get(ownership);
         if (known == null) {
-            if (names.size() + 1 >= NAME_BITS) {
-                return 1 << (NAME_BITS - 1);
+            if (names.size() == NAMES) {
+                return SHARED;
             }
             known = names.size() + 1;
             names.put(ownership, known);
