@@ -330,6 +330,32 @@ class RemoveScenariosTest {
     }
 
     @Test
+    void restore_moreStoreNamesThanAreToldApart_neverKeepsABlockThatItsStoreRemoves() {
+        PrefixIndex index = PrefixIndex.builder().build();
+        for (int name = 0; name < 40; name++) {
+            index.apply(W0, storeOf(name));
+        }
+        for (int name = 0; name < 35; name++) {
+            index.apply(W0, removalOf(name));
+        }
+        PrefixIndex restored = PrefixIndex.builder().build();
+        assertThat(restored.restore(index.contents(W0).orElseThrow())).isEqualTo(OK);
+        restored.apply(W0, removalOf(39));
+        OverlapScores scores = OverlapScores.create();
+        restored.findTiered(new long[] {39}, 1, scores);
+        assertThat(scores.blocks(restored.slotOf(W0), Tier.DISK)).isZero();
+    }
+
+    private static KvEvent storeOf(int name) {
+        long[] block = {name};
+        return new KvEvent.Stored(Tier.DISK, "store-" + name, KvEvent.ResidencyDomain.WORKER, null, block, block);
+    }
+
+    private static KvEvent removalOf(int name) {
+        return new KvEvent.Removed(Tier.DISK, "store-" + name, KvEvent.ResidencyDomain.WORKER, new long[] {name});
+    }
+
+    @Test
     void s35_contentsRestored_giveTheSameTieredAnswer() {
         Fleet fleet = Fleet.exact();
         fleet.store(W0, null, 11, 12);
@@ -384,5 +410,29 @@ class RemoveScenariosTest {
         assertThat(index.apply(W0, KvEvent.Removed.device(200, 100))).isEqualTo(OK);
         assertThat(index.blocks(W0)).isZero();
         assertThat(index.blocks(W1)).isEqualTo(1);
+    }
+
+    @Test
+    void restore_truncating_rememberedBlockBehindARememberedOne_staysRemembered() {
+        PrefixIndex.Builder builder =
+                PrefixIndex.builder().holePolicy(HolePolicy.TRUNCATE).defaultTraits(SourceTraits.COUNTS_COPIES);
+        PrefixIndex index = builder.build();
+        KvEvent.Stored first = KvEvent.Stored.device(null, new long[] {1}, new long[] {1});
+        KvEvent.Stored both = KvEvent.Stored.device(null, new long[] {100, 2}, new long[] {1, 2});
+        for (KvEvent event :
+                new KvEvent[] {first, first, KvEvent.Removed.device(1), both, both, KvEvent.Removed.device(2, 100)}) {
+            index.apply(W0, event);
+        }
+        index.apply(W0, KvEvent.Stored.device(null, new long[] {100}, new long[] {9}));
+        RankContents contents = index.contents(W0).orElseThrow();
+        assertThat(contents.lacking()).containsExactly(1, 2);
+        assertThat(contents.remembered()).isEqualTo(2);
+        PrefixIndex restored = builder.build();
+        assertThat(restored.restore(contents)).isEqualTo(OK);
+        restored.checkInvariants();
+        RankContents again = restored.contents(W0).orElseThrow();
+        assertThat(again.lacking()).containsExactly(1, 2);
+        assertThat(again.remembered()).isEqualTo(2);
+        assertThat(restored.stats().distinctBlocks()).isEqualTo(index.stats().distinctBlocks());
     }
 }

@@ -228,6 +228,25 @@ final class Entries {
         return true;
     }
 
+    /**
+     * Takes out, at a restore, what the recipe says is lacking. All of it before any place is left, since under {@link HolePolicy#TRUNCATE} a place
+     * takes its suffix along, of which nothing would be remembered.
+     */
+    void letGo(RankState rank, long[] exts) {
+        int[] slots = new int[exts.length];
+        Arrays.setAll(slots, i -> find(rank, exts[i]));
+        for (int i = 0; i < slots.length; i++) {
+            if (slots[i] != 0 && !detach(rank, exts[i], slots[i])) {
+                slots[i] = 0;
+            }
+        }
+        for (int slot : slots) {
+            if (tree.isLive(slot) && tree.holds(slot, rank.slot)) {
+                leave(rank, slot, null);
+            }
+        }
+    }
+
     /** The rank lets go of consecutive slots of one run whose entries are detached. */
     void leave(RankState rank, int slot, int count) {
         rank.held -= count;

@@ -242,7 +242,11 @@ public final class IndexCore {
                 entries.setCopies(state, contents.lacking()[i], ~1);
             }
         }
-        removals.apply(state, contents.lacking());
+        if (entries.truncates()) {
+            entries.letGo(state, contents.lacking());
+        } else {
+            removals.apply(state, contents.lacking());
+        }
         for (KvEvent.Stored stored : contents.lowerTiers()) {
             EventOutcome outcome = store(state, stored);
             if (!outcome.applied()) {
