@@ -297,6 +297,11 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         return parts.readings().ready();
     }
 
+    /** What replication did, or empty where this core has no replicas. */
+    public Optional<ReplicaStats> replicaStats() {
+        return Optional.ofNullable(parts.engine().replicaStats());
+    }
+
     public SelectionStats stats() {
         return parts.readings().stats();
     }

@@ -19,7 +19,7 @@ final class CoreFixture {
 
     static final int B = 16;
 
-    final VirtualTime time = new VirtualTime();
+    final VirtualTime time;
     final SelectionCore core;
 
     CoreFixture() {
@@ -31,13 +31,19 @@ final class CoreFixture {
     }
 
     CoreFixture(SelectionConfig config, SelectionHost host) {
+        this(config, host, new VirtualTime(), 7);
+    }
+
+    /** One of several cores that share their time. */
+    CoreFixture(SelectionConfig config, SelectionHost host, VirtualTime time, long seed) {
+        this.time = time;
         core = SelectionCore.builder()
                 .config(config)
                 .host(host)
                 .ticker(time)
                 .clock(time.clock())
                 .scheduler(time)
-                .random(new SeededRandom(7))
+                .random(new SeededRandom(seed))
                 .build();
     }
 

@@ -97,9 +97,6 @@ public record SelectionConfig(
         if (!disaggregation.enabled() && disaggregation.policy() != DisaggConfig.Policy.ISL_BOUNDING) {
             idle.add("conditional_disagg_policy: conditional_disagg_enabled is false");
         }
-        if (replicaSync) {
-            idle.add("router_replica_sync: this version does not tell bookings to peers");
-        }
         return List.copyOf(idle);
     }
 }

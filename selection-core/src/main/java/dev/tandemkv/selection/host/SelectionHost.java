@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param loraWorkerFilter which workers serve an adapter, or {@code null}: all
  * @param loadSink told the booked load, or {@code null}
  * @param leaseObserver told how bookings come and go, or {@code null}
+ * @param replicaChannel the way to this core's replicas, or {@code null}: there are none
  */
 public record SelectionHost(
         @Nullable PrefillEstimator prefillEstimator,
@@ -25,7 +26,8 @@ public record SelectionHost(
         KvIndexSource index,
         @Nullable LoraWorkerFilter loraWorkerFilter,
         @Nullable LoadSink loadSink,
-        @Nullable LeaseObserver leaseObserver) {
+        @Nullable LeaseObserver leaseObserver,
+        @Nullable ReplicaChannel replicaChannel) {
 
     /** No ports at all. */
     public static final SelectionHost STANDALONE = builder().build();
@@ -49,6 +51,7 @@ public record SelectionHost(
         private @Nullable LoraWorkerFilter loraWorkerFilter;
         private @Nullable LoadSink loadSink;
         private @Nullable LeaseObserver leaseObserver;
+        private @Nullable ReplicaChannel replicaChannel;
 
         private Builder() {}
 
@@ -98,6 +101,12 @@ public record SelectionHost(
             return this;
         }
 
+        /** Used if the core's configuration has {@code router_replica_sync}. */
+        public Builder replicaChannel(ReplicaChannel channel) {
+            replicaChannel = channel;
+            return this;
+        }
+
         public SelectionHost build() {
             return new SelectionHost(
                     prefillEstimator,
@@ -108,7 +117,8 @@ public record SelectionHost(
                     index,
                     loraWorkerFilter,
                     loadSink,
-                    leaseObserver);
+                    leaseObserver,
+                    replicaChannel);
         }
     }
 }

@@ -11,6 +11,7 @@ import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.TrackingConfig;
 import dev.tandemkv.selection.explain.DecisionLog;
+import dev.tandemkv.selection.host.ReplicaChannel;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.membership.Drains;
 import dev.tandemkv.selection.internal.membership.PartitionRegistry;
@@ -20,7 +21,11 @@ import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Counters;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.SharedRandom;
+import dev.tandemkv.selection.internal.replica.Inbound;
+import dev.tandemkv.selection.internal.replica.JsonCodec;
+import dev.tandemkv.selection.internal.replica.Outbound;
 import dev.tandemkv.selection.internal.reservation.PendingSelections;
+import dev.tandemkv.selection.internal.reservation.Reservation;
 import dev.tandemkv.selection.internal.reservation.ReservationIndex;
 import dev.tandemkv.selection.internal.run.Engine;
 import dev.tandemkv.selection.internal.run.Readings;
@@ -85,9 +90,14 @@ public record CoreParts(
                 new Counters(),
                 policies,
                 log);
-        PartitionRegistry partitions = new PartitionRegistry(core, traits, keyed(config.tracking()));
-        engine[0] = new Engine(core, partitions::find, reservations, pending);
-        WorkerRegistry workers = new WorkerRegistry(core, partitions);
+        Outbound peers = outbound(core);
+        PartitionRegistry partitions = new PartitionRegistry(
+                core, traits, keyed(config.tracking()), peers == null ? table -> {} : peers::replicate);
+        engine[0] = new Engine(core, partitions::find, reservations, pending, peers);
+        WorkerRegistry workers = new WorkerRegistry(core, partitions, peers == null ? worker -> {} : peers::joined);
+        if (peers != null) {
+            new Inbound(peers, partitions::find, reservations, ownBookings(engine[0]), engine[0]::isClosed).start();
+        }
         return new CoreParts(
                 engine[0],
                 new Requests(engine[0]),
@@ -95,6 +105,40 @@ public record CoreParts(
                 partitions,
                 new Drains(core, workers, partitions),
                 new Readings(engine[0], workers));
+    }
+
+    /** The way to the replicas, or {@code null} for a core of its own. */
+    private static @Nullable Outbound outbound(CoreContext core) {
+        ReplicaChannel channel = core.host().replicaChannel();
+        if (channel == null || !core.config().replicaSync()) {
+            if (core.config().replicaSync()) {
+                LOG.warn("setting without effect: router_replica_sync: the host has no replica channel");
+            } else if (channel != null) {
+                LOG.warn("replica channel without effect: router_replica_sync is false");
+            }
+            return null;
+        }
+        long id = core.random().nextLong();
+        return new Outbound(
+                channel,
+                new JsonCodec(),
+                id == 0 ? 1 : id,
+                core.ticker(),
+                core.config().lifetimes().replicaOrphanTimeout());
+    }
+
+    private static Inbound.OwnBookings ownBookings(Engine engine) {
+        return new Inbound.OwnBookings() {
+            @Override
+            public void free(Reservation row) {
+                engine.lifecycle().free(row);
+            }
+
+            @Override
+            public void prefillComplete(Reservation row) {
+                engine.lifecycle().prefillComplete(row);
+            }
+        };
     }
 
     private static Function<PartitionKey, @Nullable TrackingHasher> keyed(TrackingConfig tracking) {

@@ -104,6 +104,16 @@ public final class BookingLedger {
         return entry != null && entry.id().equals(id) ? entry : null;
     }
 
+    /** The live booking under a selection id, whichever instance, or {@code null}. */
+    public @Nullable LedgerEntry find(String selectionId) {
+        return entries.get(selectionId);
+    }
+
+    /** The hashes that a live booking was made with. */
+    public long[] hashesOf(LedgerEntry entry) {
+        return entry.terminal == null ? new long[0] : prompts.hashesOf(entry.terminal);
+    }
+
     /** Ends the prefill load of a booking; a sign of progress, a repeated one too. */
     public PrefillMark markPrefill(LedgerEntry entry, long now) {
         if (!touch(entry, now)) {

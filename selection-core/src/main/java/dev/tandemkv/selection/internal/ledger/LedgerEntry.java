@@ -81,6 +81,11 @@ public final class LedgerEntry {
         return prefilling;
     }
 
+    /** The prefill load it carries now. */
+    public PrefillHint charged() {
+        return prefilling ? prefill : PrefillHint.NONE;
+    }
+
     public Ownership ownership() {
         return ownership;
     }

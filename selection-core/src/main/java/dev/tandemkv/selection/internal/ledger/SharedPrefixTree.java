@@ -99,6 +99,20 @@ final class SharedPrefixTree {
         return at;
     }
 
+    /** The hashes of a booked prompt, from its end back to its beginning through the runs it shares. */
+    long[] hashesOf(PrefixNode terminal) {
+        int count = 0;
+        for (PrefixNode at = terminal; at != root; at = parentOf(at)) {
+            count += at.length;
+        }
+        long[] hashes = new long[count];
+        for (PrefixNode at = terminal; at != root; at = parentOf(at)) {
+            count -= at.length;
+            System.arraycopy(at.hashes, at.from, hashes, count, at.length);
+        }
+        return hashes;
+    }
+
     /** Takes a booked prompt away from the row it was added to. */
     void remove(int row, PrefixNode terminal) {
         terminal.terminals--;

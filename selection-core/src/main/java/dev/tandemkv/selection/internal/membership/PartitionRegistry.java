@@ -15,6 +15,7 @@ import dev.tandemkv.selection.internal.partition.Partition;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,15 +28,23 @@ public final class PartitionRegistry {
     private final CoreContext core;
     private final SourceTraits traits;
     private final Function<PartitionKey, @Nullable TrackingHasher> keyed;
+    private final Consumer<SessionAffinity> onSessions;
     private final ConcurrentMap<PartitionKey, Partition> partitions = new ConcurrentHashMap<>();
     private final Object creation = new Object();
 
-    /** @param keyed the keyed tracking hash of a partition, or {@code null} for the public one */
+    /**
+     * @param keyed the keyed tracking hash of a partition, or {@code null} for the public one
+     * @param onSessions given each new session table
+     */
     public PartitionRegistry(
-            CoreContext core, SourceTraits traits, Function<PartitionKey, @Nullable TrackingHasher> keyed) {
+            CoreContext core,
+            SourceTraits traits,
+            Function<PartitionKey, @Nullable TrackingHasher> keyed,
+            Consumer<SessionAffinity> onSessions) {
         this.core = core;
         this.traits = traits;
         this.keyed = keyed;
+        this.onSessions = onSessions;
     }
 
     public @Nullable Partition find(PartitionKey key) {
@@ -102,11 +111,14 @@ public final class PartitionRegistry {
 
     private @Nullable SessionAffinity sessions(PartitionKey key) {
         AffinityConfig table = core.config().sessions().table();
-        return table == null
-                ? null
-                : SessionAffinity.builder(table, core.ticker(), core.clock(), core.scheduler())
-                        .partition(key)
-                        .executor(core.afterwards()::run)
-                        .build();
+        if (table == null) {
+            return null;
+        }
+        SessionAffinity sessions = SessionAffinity.builder(table, core.ticker(), core.clock(), core.scheduler())
+                .partition(key)
+                .executor(core.afterwards()::run)
+                .build();
+        onSessions.accept(sessions);
+        return sessions;
     }
 }

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -53,12 +54,15 @@ public final class WorkerRegistry {
     private final PartitionRegistry partitions;
     private final KvEventIngress ingress;
     private final Requirements requirements;
+    private final Consumer<WorkerSpec> onJoin;
     private final ReentrantLock lock = new ReentrantLock();
     private final ConcurrentMap<Long, WorkerRecord> records = new ConcurrentHashMap<>();
 
-    public WorkerRegistry(CoreContext core, PartitionRegistry partitions) {
+    /** @param onJoin told, outside every lock, of each worker that has ranks it did not have before */
+    public WorkerRegistry(CoreContext core, PartitionRegistry partitions, Consumer<WorkerSpec> onJoin) {
         this.core = core;
         this.partitions = partitions;
+        this.onJoin = onJoin;
         ingress = core.host().index() instanceof KvIndexSource.Owned owned ? owned.ingress() : KvEventIngress.NONE;
         requirements = new Requirements(core, ingress);
     }
@@ -186,6 +190,7 @@ public final class WorkerRegistry {
         private final Map<Long, WorkerSpec> removed = new LinkedHashMap<>();
         private final Set<Long> replaced = new HashSet<>();
         private final Map<Long, WorkerLifecycle> states = new LinkedHashMap<>();
+        private final List<WorkerSpec> joined = new ArrayList<>();
 
         CatalogChanges.Results apply(List<WorkerSpec> upserts, Set<Long> removals, CancellationSignal cancel) {
             List<CatalogChanges.Result> gone = new ArrayList<>();
@@ -207,6 +212,7 @@ public final class WorkerRegistry {
         /** Tells the observers, outside the lock. */
         void tell() {
             states.forEach(core.observer()::onWorker);
+            joined.forEach(onJoin);
         }
 
         WorkerRecord remove(long workerId) {
@@ -254,6 +260,9 @@ public final class WorkerRegistry {
             records.put(spec.workerId(), record);
             if (target != null && reasons.isEmpty()) {
                 changeOf(target).put(spec);
+                if (kept == null || kept.spec().rankCount() != spec.rankCount()) {
+                    joined.add(spec);
+                }
             }
             states.put(spec.workerId(), record.lifecycle());
             return record;

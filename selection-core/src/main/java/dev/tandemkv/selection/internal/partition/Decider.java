@@ -2,6 +2,7 @@ package dev.tandemkv.selection.internal.partition;
 
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
@@ -367,6 +368,11 @@ final class Decider {
                 attempt.request().expectedOutputTokens(),
                 attempt.request().prompt().loraName(),
                 attempt.ownership());
+        if (partition.replicated() && partition.ledger().find(terms.id().selectionId()) != null) {
+            attempt.fail(new ConflictException(
+                    "selection id", terms.id().selectionId(), "taken meanwhile by a booking of a peer"));
+            return;
+        }
         LedgerEntry entry = partition.ledger().add(row, terms, attempt.prompt().trackingHashes(), now);
         attempt.booked(entry);
         loads.booked(entry, hint.tokens(), table.potentialDecodeBlocks(chosen) - table.activeDecodeBlocks(chosen));

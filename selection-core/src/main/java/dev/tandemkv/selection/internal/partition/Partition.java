@@ -238,6 +238,11 @@ public final class Partition {
         return ledger;
     }
 
+    /** Whether peers' bookings may take ids that are on their way here. */
+    boolean replicated() {
+        return core.host().replicaChannel() != null;
+    }
+
     RandomGenerator random() {
         return random;
     }
@@ -300,18 +305,41 @@ public final class Partition {
     }
 
     /**
-     * Books on a rank without choosing.
+     * Books on a rank without choosing. A booking that a peer made already is booked on a draining one, too.
      *
      * @throws NotFoundException if it takes no new bookings
      */
     public LedgerEntry bookOn(WorkerRank rank, BookingTerms terms, long[] trackingHashes) {
         int row = roster.rowOf(rank);
-        if (row < 0 || roster.draining(row)) {
+        boolean mirrored = terms.ownership() == Ownership.REPLICA;
+        if (row < 0 || (roster.draining(row) && !mirrored)) {
             throw new NotFoundException("worker", rank.toString());
         }
         LedgerEntry entry = ledger.add(row, terms, trackingHashes, core.ticker().read());
         booked(entry);
         return entry;
+    }
+
+    /** Whether a rank is known here, a draining one included. */
+    public boolean isRegistered(WorkerRank rank) {
+        return roster.rowOf(rank) >= 0;
+    }
+
+    /** The live booking under a selection id, or {@code null}. */
+    public @Nullable LedgerEntry bookingUnder(String selectionId) {
+        return ledger.find(selectionId);
+    }
+
+    /** Live bookings of a worker. */
+    public List<LedgerEntry> bookingsOf(long workerId) {
+        return roster.rowsOf(workerId).stream()
+                .flatMap(row -> ledger.bookings(row).stream())
+                .toList();
+    }
+
+    /** The blocks of a live booking. */
+    public long[] hashesOf(LedgerEntry entry) {
+        return ledger.hashesOf(entry);
     }
 
     /** Releases a booking; false if it was over. */

@@ -32,10 +32,19 @@ public final class Reservation {
         LEASED,
     }
 
+    /**
+     * Whose booking a mirrored row stands for.
+     *
+     * @param owner unsigned id of the replica that made it
+     * @param attempt what that replica calls the attempt
+     */
+    public record Foreign(long owner, long attempt) {}
+
     private final String selectionId;
     private final Partition partition;
     private final long attemptId;
     private final Stage becomes;
+    private final @Nullable Foreign foreign;
 
     private Stage stage = Stage.CLAIMED;
     private @Nullable Runnable withdrawal;
@@ -45,11 +54,13 @@ public final class Reservation {
     private @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
 
-    Reservation(String selectionId, Partition partition, long attemptId, Stage becomes) {
+    Reservation(
+            String selectionId, Partition partition, long attemptId, Stage becomes, @Nullable Foreign foreign) {
         this.selectionId = selectionId;
         this.partition = partition;
         this.attemptId = attemptId;
         this.becomes = becomes;
+        this.foreign = foreign;
     }
 
     public String selectionId() {
@@ -63,6 +74,20 @@ public final class Reservation {
     /** Tells this reserve from every other one, also under the same id. */
     public long attemptId() {
         return attemptId;
+    }
+
+    /** Whose booking this mirrors, or {@code null} for one of this core. */
+    public @Nullable Foreign foreign() {
+        return foreign;
+    }
+
+    /** A peer's booking takes the id of a reserve on its way; false if its booking is installed. */
+    public synchronized boolean replace() {
+        if (stage == Stage.CLAIMED) {
+            stage = Stage.REPLACED;
+            withdrawal = null;
+        }
+        return stage != Stage.LIVE && stage != Stage.LEASED;
     }
 
     /** Sets what stops the reserve on its way; runs it at once if the id was freed before. */

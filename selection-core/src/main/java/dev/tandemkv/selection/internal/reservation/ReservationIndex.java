@@ -25,7 +25,7 @@ public final class ReservationIndex {
      * @throws ConflictException if the id is live or on its way, in whatever partition
      */
     public Reservation claim(String selectionId, Partition partition, Reservation.Stage becomes) {
-        Reservation claim = new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes);
+        Reservation claim = new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes, null);
         Reservation present = rows.putIfAbsent(selectionId, claim);
         if (present != null) {
             throw new ConflictException(
@@ -34,6 +34,21 @@ public final class ReservationIndex {
                     "live or in flight in " + present.partition().key());
         }
         return claim;
+    }
+
+    /**
+     * Enters a peer's booking in the place of a row, or of none.
+     *
+     * @return {@code null} if another row has taken that place
+     */
+    public @Nullable Reservation mirror(
+            String selectionId, Partition partition, Reservation.Foreign foreign, @Nullable Reservation replaced) {
+        Reservation mirror = new Reservation(
+                selectionId, partition, attempts.incrementAndGet(), Reservation.Stage.LIVE, foreign);
+        boolean placed = replaced == null
+                ? rows.putIfAbsent(selectionId, mirror) == null
+                : rows.replace(selectionId, replaced, mirror);
+        return placed ? mirror : null;
     }
 
     public @Nullable Reservation find(String selectionId) {

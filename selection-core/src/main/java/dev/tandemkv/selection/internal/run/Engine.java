@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.NotReadyException;
+import dev.tandemkv.selection.ReplicaStats;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.explain.DecisionRecord;
@@ -15,6 +16,7 @@ import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.partition.Attempt;
 import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.replica.Outbound;
 import dev.tandemkv.selection.internal.reservation.LostHandles;
 import dev.tandemkv.selection.internal.reservation.PendingSelections;
 import dev.tandemkv.selection.internal.reservation.Reservation;
@@ -43,6 +45,8 @@ public final class Engine {
     /** Requests that did not complete on their caller's thread; what a close has to end. */
     private final Lifecycle lifecycle = new Lifecycle(this);
 
+    private final @Nullable Outbound peers;
+
     private final Set<SelectRun<?>> waiting = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean sweepScheduled = new AtomicBoolean();
@@ -52,11 +56,13 @@ public final class Engine {
             CoreContext core,
             Function<PartitionKey, @Nullable Partition> partitions,
             ReservationIndex reservations,
-            PendingSelections pending) {
+            PendingSelections pending,
+            @Nullable Outbound peers) {
         this.core = core;
         this.partitions = partitions;
         this.reservations = reservations;
         this.pending = pending;
+        this.peers = peers;
     }
 
     public CoreContext core() {
@@ -143,18 +149,21 @@ public final class Engine {
         }
     }
 
-    /** A booking is over, whoever ended it. Called once for each, outside every lock. */
+    /** A booking is over, whoever ended it; a peer's is not counted here. Called once for each, outside every lock. */
     void settle(Reservation row, LedgerEntry entry, EndReason reason) {
         AffinityLease lease = row.takeLease();
         if (lease != null) {
             lease.close();
         }
         row.tellEnded(reason);
+        if (row.foreign() != null) {
+            return;
+        }
         core.ended(row.partition().key(), entry.id(), reason);
         tell(o -> o.completed(entry.id()));
     }
 
-    void admitted(Partition in, LedgerEntry entry) {
+    void admitted(Partition in, LedgerEntry entry, long[] trackingHashes) {
         sweepLater();
         core.counters().booked.increment();
         core.observer()
@@ -163,6 +172,9 @@ public final class Engine {
                         entry.id().worker().workerId(),
                         entry.id().worker().rank());
         tell(o -> o.admitted(entry.id()));
+        if (peers != null) {
+            peers.added(in, entry, trackingHashes);
+        }
     }
 
     /** Finds handles that were lost. */
@@ -187,8 +199,29 @@ public final class Engine {
         }
     }
 
-    void progressed(LedgerEntry entry) {
-        tell(o -> o.progressed(entry.id()));
+    void progressed(Reservation row, LedgerEntry entry) {
+        if (row.foreign() == null) {
+            tell(o -> o.progressed(entry.id()));
+        }
+    }
+
+    /** A prefill was marked complete that was not. */
+    void prefillEnded(Reservation row, LedgerEntry entry) {
+        if (peers != null) {
+            peers.prefillCompleted(row, entry);
+        }
+    }
+
+    /** A booking was released by its owner, or by its id. */
+    void freed(Reservation row, LedgerEntry entry) {
+        if (peers != null) {
+            peers.freed(row, entry);
+        }
+    }
+
+    /** What replication did; {@code null} where there is none. */
+    public @Nullable ReplicaStats replicaStats() {
+        return peers == null ? null : peers.stats();
     }
 
     void leaked(Reservation row, LedgerEntry entry) {

@@ -76,19 +76,24 @@ public final class Lifecycle {
         }
         engine.lostHandles().unwatch(row);
         engine.settle(row, entry, EndReason.FREED);
+        engine.freed(row, entry);
         return FREED;
     }
 
     /** Ends the prefill load; the answer tells whether the booking is live. */
     public CompletionStage<Boolean> prefillComplete(Reservation row) {
         LedgerEntry entry = row.booking();
-        return inStep(row.partition(), p -> p.markPrefill(entry) != PrefillMark.GONE, live -> {
+        return inStep(row.partition(), p -> p.markPrefill(entry), mark -> {
+            boolean live = mark != PrefillMark.GONE;
             if (live) {
                 AffinityLease lease = row.lease();
                 if (lease != null) {
                     lease.firstToken();
                 }
-                engine.progressed(entry);
+                engine.progressed(row, entry);
+                if (mark == PrefillMark.MARKED) {
+                    engine.prefillEnded(row, entry);
+                }
             }
             return live;
         });
@@ -99,7 +104,7 @@ public final class Lifecycle {
         LedgerEntry entry = row.booking();
         return inStep(row.partition(), p -> p.addOutputBlocks(entry, blocks, remainingFraction), live -> {
             if (live) {
-                engine.progressed(entry);
+                engine.progressed(row, entry);
             }
             return live;
         });

@@ -6,6 +6,7 @@ import dev.tandemkv.affinity.AffinityResolver;
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.affinity.SessionRequest;
 import dev.tandemkv.catalog.CancelledException;
+import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.ShutdownException;
@@ -127,6 +128,9 @@ final class ReserveRun {
         if (reached == Stage.WORKER_GONE) {
             throw new WorkerGoneException(what.worker());
         }
+        if (reached == Stage.REPLACED) {
+            throw new ConflictException("selection id", what.selectionId(), "taken meanwhile by a booking of a peer");
+        }
         if (reached != Stage.LIVE) {
             throw new CancelledException("reservation " + what.selectionId());
         }
@@ -134,7 +138,7 @@ final class ReserveRun {
         if (replayed != null) {
             engine.pending().remove(replayed);
         }
-        engine.admitted(partition, entry);
+        engine.admitted(partition, entry, what.trackingHashes());
         WorkerSpec spec = partition.schedulable(what.worker().workerId());
         if (!stage.settle(new Reserved(entry.id(), partition.key(), spec == null ? null : spec.endpoint()))) {
             engine.lifecycle().free(row);

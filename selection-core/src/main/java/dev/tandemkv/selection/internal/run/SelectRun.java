@@ -301,7 +301,7 @@ final class SelectRun<T> implements Runnable {
         Stage reached = row.install(entry, lease);
         switch (reached) {
             case LIVE, LEASED -> {
-                engine.admitted(in, entry);
+                engine.admitted(in, entry, made.prompt().trackingHashes());
                 deliver(in, made, row, selection, delivery.of(engine, row, selection));
             }
             case REPLACED ->
