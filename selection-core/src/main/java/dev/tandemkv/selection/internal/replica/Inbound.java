@@ -151,7 +151,7 @@ public final class Inbound {
                 add.expectedOutputTokens(),
                 event.loraName(),
                 Ownership.REPLICA);
-        mirror.install(in.bookOn(event.worker(), terms, add.tokenSequence()), null, Stage.LIVE);
+        mirror.install(in.bookOn(event.worker(), terms, add.tokenSequence()), null);
         return true;
     }
 
