@@ -54,8 +54,7 @@ public final class Reservation {
     private @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
 
-    Reservation(
-            String selectionId, Partition partition, long attemptId, Stage becomes, @Nullable Foreign foreign) {
+    Reservation(String selectionId, Partition partition, long attemptId, Stage becomes, @Nullable Foreign foreign) {
         this.selectionId = selectionId;
         this.partition = partition;
         this.attemptId = attemptId;

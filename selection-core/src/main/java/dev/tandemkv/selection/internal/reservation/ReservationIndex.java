@@ -43,8 +43,8 @@ public final class ReservationIndex {
      */
     public @Nullable Reservation mirror(
             String selectionId, Partition partition, Reservation.Foreign foreign, @Nullable Reservation replaced) {
-        Reservation mirror = new Reservation(
-                selectionId, partition, attempts.incrementAndGet(), Reservation.Stage.LIVE, foreign);
+        Reservation mirror =
+                new Reservation(selectionId, partition, attempts.incrementAndGet(), Reservation.Stage.LIVE, foreign);
         boolean placed = replaced == null
                 ? rows.putIfAbsent(selectionId, mirror) == null
                 : rows.replace(selectionId, replaced, mirror);
