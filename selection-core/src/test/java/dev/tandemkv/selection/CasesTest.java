@@ -135,12 +135,10 @@ class CasesTest {
                 .trackPrefillTokens(false)
                 .queueThreshold(0.5)
                 .overlapScoreCreditDecay(1)
-                .replicaSync(true)
                 .build();
         assertThat(config.withoutEffect())
                 .anySatisfy(line -> assertThat(line).startsWith("router_queue_threshold"))
-                .anySatisfy(line -> assertThat(line).startsWith("overlap_score_credit_decay"))
-                .anySatisfy(line -> assertThat(line).startsWith("router_replica_sync"));
+                .anySatisfy(line -> assertThat(line).startsWith("overlap_score_credit_decay"));
         assertThat(SelectionConfig.DEFAULTS.withoutEffect()).isEmpty();
     }
 
