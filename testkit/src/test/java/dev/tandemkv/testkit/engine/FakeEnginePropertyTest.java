@@ -76,7 +76,8 @@ class FakeEnginePropertyTest {
             engine.start(arrival);
         }
         assertThat(engine.requests()).isZero();
-        assertThat(log.events).isEqualTo(new TokenCounting(arrivals, cacheBlocks).run());
+        // Each event carries its time; requests that end in one iteration have no order among them.
+        assertThat(log.events).containsExactlyInAnyOrderElementsOf(new TokenCounting(arrivals, cacheBlocks).run());
     }
 
     /** First tokens and ends, with their times. */
