@@ -56,9 +56,8 @@ class FakeEnginePropertyTest {
         return numbered;
     }
 
-    // One seed: the two engines release blocks of requests that end together in different orders, and once in some
-    // thousand tries
-    // the order decides what the cache evicts. docs/decisions/simulator.md.
+    // One seed: the two engines end requests of one iteration in different orders, and the order can decide what the cache evicts
+    // (docs/decisions/simulator.md).
     @Property(seed = "20261130")
     void anyArrivals_sameAsTheEngineThatCountsTokens(
             @ForAll("arrivals") List<Arrival> arrivals, @ForAll @IntRange(min = 12, max = 40) int cacheBlocks) {
