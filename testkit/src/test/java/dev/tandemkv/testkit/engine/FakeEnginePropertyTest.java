@@ -56,7 +56,8 @@ class FakeEnginePropertyTest {
         return numbered;
     }
 
-    // One seed: the two engines end requests of one iteration in different orders, and the order can decide what the cache evicts
+    // One seed: the two engines end requests of one iteration in different orders, and the order can decide what the
+    // cache evicts
     // (docs/decisions/simulator.md).
     @Property(seed = "20261130")
     void anyArrivals_sameAsTheEngineThatCountsTokens(
