@@ -3,7 +3,6 @@ package dev.tandemkv.selection;
 import dev.tandemkv.catalog.CatalogChanges;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
-import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerCatalog;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerRecord;
@@ -11,11 +10,14 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.selection.explain.Regret;
 import dev.tandemkv.selection.internal.CoreParts;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.ReadModels;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -63,11 +65,7 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
 
     @Override
     public CompletionStage<Optional<List<RankScore>>> score(SelectRequest request) {
-        try {
-            return CompletableFuture.completedStage(parts.readings().score(request));
-        } catch (SelectionException e) {
-            return CompletableFuture.failedStage(e);
-        }
+        return parts.readings().score(request);
     }
 
     @Override
@@ -269,23 +267,34 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     }
 
     /**
-     * Load of every rank of the request's partition as it would be with its prompt, by worker id and rank. Asks no other process: with a
-     * remote index every prompt counts as uncached, and the shared cache is never asked.
-     *
-     * @throws NotReadyException if the partition has no schedulable worker
+     * Load of every rank of the request's partition as it would be with its prompt, by worker id and rank. The shared cache is not asked.
+     * Fails with {@link NotReadyException} if the partition has no schedulable worker.
      */
-    public List<RankLoad> potentialLoads(SelectRequest request) {
+    public CompletionStage<List<RankLoad>> potentialLoads(SelectRequest request) {
         return parts.readings().potentialLoads(request);
     }
 
     /**
-     * What every rank of the request's partition holds of its prompt, as far as this process knows: neither a remote index nor the shared
-     * cache is asked.
-     *
-     * @throws NotReadyException if the partition has no schedulable worker
+     * What every rank of the request's partition, and the shared cache, holds of its prompt. Fails with {@link NotReadyException} if the
+     * partition has no schedulable worker.
      */
-    public OverlapReport overlapScores(SelectRequest request) {
+    public CompletionStage<OverlapReport> overlapScores(SelectRequest request) {
         return parts.readings().overlapScores(request);
+    }
+
+    /**
+     * Writes what the indexes of all partitions hold, in the form that routers of this family exchange ({@link PeerDumpWriter}): as one
+     * JSON document, partition by partition and rank by rank, so that no more than a rank is held in memory. A remote index has nothing to
+     * dump. What is written can be read with {@link dev.tandemkv.indexer.dump.IndexDump#read}.
+     *
+     * @param out written to on this thread, under no lock, and left open
+     */
+    public void dump(OutputStream out) throws IOException {
+        try (PeerDumpWriter dump = PeerDumpWriter.to(out)) {
+            for (Partition partition : parts.partitions().all()) {
+                partition.cache().dump(dump);
+            }
+        }
     }
 
     /** What the bookings of a partition gave up against the best overlap and the lowest cost; empty if there is no such partition. */

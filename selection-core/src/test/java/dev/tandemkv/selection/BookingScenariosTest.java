@@ -236,8 +236,11 @@ class BookingScenariosTest {
         CoreFixture f = new CoreFixture().workers(1);
         f.book(request(1, 100 * 16));
         SelectRequest shares = request(1, 32 * 16).build();
-        assertThat(f.core.potentialLoads(shares).get(0).potentialDecodeBlocks()).isEqualTo(100);
-        assertThat(f.core.potentialLoads(request(2, 32 * 16).build()).get(0).potentialDecodeBlocks())
+        assertThat(now(f.core.potentialLoads(shares)).get(0).potentialDecodeBlocks())
+                .isEqualTo(100);
+        assertThat(now(f.core.potentialLoads(request(2, 32 * 16).build()))
+                        .get(0)
+                        .potentialDecodeBlocks())
                 .isEqualTo(132);
     }
 

@@ -296,8 +296,8 @@ class SelectionCoreAttackTest {
                 default -> {
                     core.hostSignalsChanged();
                     core.loads().forEach(Attack::notNegative);
-                    core.potentialLoads(request(r, partition, null));
-                    core.overlapScores(request(r, partition, null));
+                    tracked(r, core.potentialLoads(request(r, partition, null)));
+                    tracked(r, core.overlapScores(request(r, partition, null)));
                     long h = 1 + r.nextInt(3);
                     core.apply(partition, rank(r), KvEvent.Stored.device(null, new long[] {h}, new long[] {h}));
                 }

@@ -67,7 +67,7 @@ public final class Attempt {
     private @Nullable OverlapScores scores;
     private LadderRung rung = LadderRung.LOAD_ONLY;
     private Map<WorkerRank, RemoteIndex.Match> remote = Map.of();
-    private int[] sharedHits = {};
+    private int @Nullable [] sharedHits;
 
     // ---- in the queue
     private boolean mayWait = true;
@@ -226,12 +226,12 @@ public final class Attempt {
         return remote;
     }
 
-    /** Positions of the prompt's blocks that the shared cache holds, ascending. */
-    public void sharedHits(int[] positions) {
+    /** Positions of the prompt's blocks that the shared cache holds, ascending; {@code null} where it did not answer. */
+    public void sharedHits(int @Nullable [] positions) {
         sharedHits = positions;
     }
 
-    int[] sharedHits() {
+    int @Nullable [] sharedHits() {
         return sharedHits;
     }
 

@@ -7,6 +7,7 @@ import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.approximate.PredictedOverlay;
+import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.hash.BlockHashes;
 import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.IndexOfflineException;
@@ -18,6 +19,7 @@ import dev.tandemkv.selection.config.IndexConfig.OnFailure;
 import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.RemoteIndex;
 import dev.tandemkv.selection.host.SharedCache;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -78,26 +80,52 @@ public final class CacheView {
         return index;
     }
 
+    /** Whether a shared cache is attached. */
+    public boolean hasSharedCache() {
+        return core.host().sharedCache() != null;
+    }
+
+    /** What is dumped of the caches: what events said, or what bookings imply where there are no events; nothing of another process's. */
+    public void dump(PeerDumpWriter into) throws IOException {
+        if (remote != null) {
+            return;
+        }
+        if (best == LadderRung.APPROXIMATE && assumed != null) {
+            into.partition(key, blockSize, assumed.contents());
+        } else {
+            into.partition(key, blockSize, index);
+        }
+    }
+
     // ---- asking
 
     /**
-     * Asks what each rank holds of the attempt's prompt.
+     * Asks what each rank, and the shared cache, holds of the attempt's prompt. An index that fails leaves the attempt one rung lower, or
+     * failed, as configured.
      *
      * @return {@code null} if the answer is there, else a stage that completes, never with an error, when it is
-     * @throws IndexOfflineException if the index fails and the configuration says to fail then
      */
     public @Nullable CompletionStage<?> lookUp(Attempt attempt) {
         if (attempt.prompt().blockHashes().length == 0) {
             attempt.lookedUp(null, best);
             return null;
         }
-        lookUpHere(attempt);
-        CompletionStage<?> there = remote == null ? null : lookUpThere(attempt, remote);
         CompletionStage<?> shared = askShared(attempt);
+        CompletionStage<?> there = lookUpRanks(attempt);
         if (there == null || shared == null) {
             return there == null ? shared : there;
         }
         return there.thenCombine(shared, (a, b) -> a);
+    }
+
+    /** As {@link #lookUp}, of the ranks alone. */
+    public @Nullable CompletionStage<?> lookUpRanks(Attempt attempt) {
+        if (attempt.prompt().blockHashes().length == 0) {
+            attempt.lookedUp(null, best);
+            return null;
+        }
+        lookUpHere(attempt);
+        return remote == null ? null : lookUpThere(attempt, remote);
     }
 
     /**
@@ -148,9 +176,8 @@ public final class CacheView {
                 .handle((positions, failure) -> {
                     if (failure != null) {
                         LOG.warn("the shared cache could not be asked for {}", key, failure);
-                    } else {
-                        attempt.sharedHits(positions);
                     }
+                    attempt.sharedHits(positions);
                     return attempt;
                 });
     }

@@ -6,6 +6,7 @@ import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import java.util.Arrays;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fills the candidate table of one attempt: load, cache and taints of every eligible row, read in one pass at one instant. Confined to the
@@ -118,8 +119,8 @@ final class CandidateReader {
                 }
             }
         }
-        int[] sharedHits = attempt.sharedHits();
-        if (sharedHits.length > 0) {
+        int @Nullable [] sharedHits = attempt.sharedHits();
+        if (sharedHits != null && sharedHits.length > 0) {
             for (int i = 0; i < table.size(); i++) {
                 table.setShared(i, from(sharedHits, table.deviceBlocks(i)));
             }

@@ -71,7 +71,8 @@ final class LoadView {
         }
     }
 
-    private static long sum(long a, long b) {
+    /** Of two figures that are not negative; it stops at the end of the range. */
+    static long sum(long a, long b) {
         long sum = a + b;
         return sum < 0 ? Long.MAX_VALUE : sum;
     }

@@ -24,6 +24,7 @@ import dev.tandemkv.selection.internal.ledger.Ownership;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
 import dev.tandemkv.selection.internal.ledger.PrefillMark;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -250,6 +251,14 @@ public final class Partition {
     /** All ranks with an attempt's figures, whoever is eligible. */
     CandidateTable allRanks(Attempt attempt) {
         return decider.allRanks(attempt, core.ticker().read());
+    }
+
+    /** The ranks that take new bookings, by unsigned worker id and rank. */
+    List<WorkerRank> schedulableRanks() {
+        return Arrays.stream(roster.order())
+                .filter(row -> !roster.draining(row))
+                .mapToObj(roster::rank)
+                .toList();
     }
 
     /** What each eligible rank would cost; empty if the policy does not score. */

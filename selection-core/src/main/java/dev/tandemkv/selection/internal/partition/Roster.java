@@ -140,11 +140,6 @@ final class Roster {
         return order;
     }
 
-    /** The ranks in use, in that order. */
-    List<WorkerRank> ranks() {
-        return Arrays.stream(order).mapToObj(row -> ranks[row]).toList();
-    }
-
     int size() {
         return order.length;
     }

@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.run;
 
+import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.selection.OverlapReport;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.RankScore;
@@ -9,10 +10,15 @@ import dev.tandemkv.selection.SelectionStats;
 import dev.tandemkv.selection.internal.membership.WorkerRegistry;
 import dev.tandemkv.selection.internal.partition.Attempt;
 import dev.tandemkv.selection.internal.partition.Attempt.Purpose;
+import dev.tandemkv.selection.internal.partition.CacheView;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.ReadModels;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /** What can be read of a core beside decisions. Thread-safe; changes nothing. */
 public final class Readings {
@@ -25,24 +31,57 @@ public final class Readings {
         this.workers = workers;
     }
 
-    public List<RankLoad> potentialLoads(SelectRequest request) {
-        Partition in = engine.ready(request.partition());
-        return ReadModels.potentialLoads(in, attempt(in, request));
+    public CompletionStage<List<RankLoad>> potentialLoads(SelectRequest request) {
+        return read(request, CacheView::lookUpRanks, ReadModels::potentialLoads);
     }
 
-    public Optional<List<RankScore>> score(SelectRequest request) {
-        Partition in = engine.ready(request.partition());
-        Narrowing.requirePinAllowed(request);
-        Attempt attempt = attempt(in, request);
-        attempt.allowed(Narrowing.allowed(in, request, engine.core().host()));
-        return ReadModels.score(in, attempt);
+    public CompletionStage<Optional<List<RankScore>>> score(SelectRequest request) {
+        return read(request, CacheView::lookUp, (in, attempt) -> {
+            Narrowing.requirePinAllowed(request);
+            attempt.allowed(Narrowing.allowed(in, request, engine.core().host()));
+            return ReadModels.score(in, attempt);
+        });
     }
 
-    public OverlapReport overlapScores(SelectRequest request) {
-        Partition in = engine.ready(request.partition());
-        Attempt attempt = attempt(in, request);
-        return new OverlapReport(
-                in.blockSize(), attempt.prompt().blockHashes().length, ReadModels.overlaps(in, attempt), null);
+    public CompletionStage<OverlapReport> overlapScores(SelectRequest request) {
+        return read(request, CacheView::lookUp, ReadModels::overlaps);
+    }
+
+    /** Looks a prompt up, then reads; at once where every lookup answers at once. */
+    private <T> CompletionStage<T> read(
+            SelectRequest request,
+            BiFunction<CacheView, Attempt, @Nullable CompletionStage<?>> lookups,
+            BiFunction<Partition, Attempt, T> reading) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        try {
+            Partition in = engine.ready(request.partition());
+            Attempt attempt = attempt(in, request);
+            CompletionStage<?> later = lookups.apply(in.cache(), attempt);
+            if (later == null) {
+                answer(result, in, attempt, reading);
+            } else {
+                later.whenComplete((answer, failure) -> answer(result, in, attempt, reading));
+            }
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(SelectRun.typed(e));
+        }
+        return result.minimalCompletionStage();
+    }
+
+    private static <T> void answer(
+            CompletableFuture<T> result, Partition in, Attempt attempt, BiFunction<Partition, Attempt, T> reading) {
+        try {
+            SelectionException failure = attempt.failure();
+            if (failure == null) {
+                result.complete(reading.apply(in, attempt));
+            } else {
+                result.completeExceptionally(failure);
+            }
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(SelectRun.typed(e));
+        } finally {
+            in.cache().release(attempt);
+        }
     }
 
     private Attempt attempt(Partition in, SelectRequest request) {

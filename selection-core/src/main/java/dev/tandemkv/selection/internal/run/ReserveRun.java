@@ -14,7 +14,6 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.EndReason;
-import dev.tandemkv.selection.PolicyFaultException;
 import dev.tandemkv.selection.ReservationRequest;
 import dev.tandemkv.selection.Reserved;
 import dev.tandemkv.selection.WorkerGoneException;
@@ -163,9 +162,7 @@ final class ReserveRun {
             // The session has moved to another worker, so the decision will not become true again.
             engine.pending().remove(replayed);
         }
-        SelectionException typed = cause instanceof SelectionException known
-                ? known
-                : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, cause);
+        SelectionException typed = SelectRun.typed(cause);
         if (stage.fail(typed)) {
             engine.failed(partition.key(), typed);
         }

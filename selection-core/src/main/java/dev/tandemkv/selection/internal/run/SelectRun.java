@@ -385,7 +385,8 @@ final class SelectRun<T> implements Runnable {
         }
     }
 
-    private static SelectionException typed(Throwable cause) {
+    /** What a failure of any kind is to the caller. */
+    static SelectionException typed(Throwable cause) {
         return cause instanceof SelectionException known
                 ? known
                 : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, cause);
