@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongPredicate;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** One rank's publisher with its ring of recent batches, a feed that listens to it, and virtual time. */
 final class FeedFixture {
@@ -90,6 +92,23 @@ final class FeedFixture {
         index.find(locals, locals.length, scores);
         int slot = index.slotOf(rank);
         return slot < 0 ? 0 : scores.blocks(slot);
+    }
+
+    /** Local hashes of the first blocks of the chain 1, 2, 3 ... */
+    static long[] chain(int length) {
+        return LongStream.rangeClosed(1, length).toArray();
+    }
+
+    static KvEvent.Stored rootChain(int length) {
+        return KvEvent.Stored.device(null, chain(length), chain(length));
+    }
+
+    static KvEvent.Stored stored(@Nullable Long parent, long... blocks) {
+        return KvEvent.Stored.device(parent, blocks, blocks);
+    }
+
+    static EventBatch batch(long sequence, KvEvent... events) {
+        return new EventBatch.Decoded(RANK, sequence, sequence, List.of(events));
     }
 
     /** Batch n stores block n + 1 of one long chain under block n. */
