@@ -11,6 +11,11 @@ import java.util.PriorityQueue;
  * goes to prompts in order of arrival, a long one in chunks. A request is admitted when the budget reaches it and its blocks fit beside
  * those in use; behind one that does not fit, the others wait.
  *
+ * <p>What happens at the end of one iteration has an order, since a request that ends lets go of its blocks and so decides what is evicted
+ * first: decoding requests in order of arrival, then prompts in order of arrival. At its start, requests whose prompt was computed elsewhere
+ * are admitted before the others. At an instant at which an iteration ends and a request arrives, the driver decides which is first; the
+ * simulator ends the iteration, so that the request misses the one that starts there.
+ *
  * <p>The driver submits requests, calls {@link #start} when it has submitted all of an instant, and {@link #endIteration} at the tick that
  * {@link #iterationEnd} names. Blocks can be matched from
  * the end of the iteration that computes them. Decoding costs constant time an iteration, however many requests decode: they wait in a
