@@ -226,42 +226,39 @@ class PolicyQualityTest {
 
     @Test
     void localPrefills_againstAlwaysDisaggregating_meetTheGoals() {
-        Workload workload = workload(Kind.CONVERSATION, 1);
         Topology.Disaggregated always = new Topology.Disaggregated(5, 3, PlanOrder.DECODE_ANCHORED);
         Topology conditional = always.with(DisaggPolicy.islBounding());
-        double alwaysTtft = 0;
-        double conditionalTtft = 0;
-        double alwaysTransferred = 0;
-        double conditionalTransferred = 0;
-        for (long seed = 1; seed <= 2; seed++) {
-            SimulationResult remote = simulate(always, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, seed, workload);
-            SimulationResult local = simulate(conditional, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, seed, workload);
-            alwaysTtft += ttft(remote);
-            conditionalTtft += ttft(local);
-            alwaysTransferred += remote.traffic().tokens().transferred();
-            conditionalTransferred += local.traffic().tokens().transferred();
-            assertThat(local.traffic().localPrefills()).isBetween(2_000, 5_000);
-        }
+        Workload all = workload(Kind.CONVERSATION, 1);
+        SimulationResult remote = simulate(always, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, all);
+        SimulationResult local = simulate(conditional, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, all);
 
-        assertThat(conditionalTtft).isLessThanOrEqualTo(0.90 * alwaysTtft);
-        assertThat(conditionalTransferred).isLessThanOrEqualTo(0.92 * alwaysTransferred);
-        assertThat(ttft(simulate(conditional, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload)))
+        assertThat(ttft(local)).isLessThanOrEqualTo(0.90 * ttft(remote));
+        assertThat((double) local.traffic().tokens().transferred())
+                .isLessThanOrEqualTo(0.92 * remote.traffic().tokens().transferred());
+        assertThat(local.traffic().localPrefills()).isBetween(2_000, 5_000);
+        Workload part = firstOfConversation(1);
+        assertThat(ttft(simulate(conditional, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, part)))
                 .isLessThanOrEqualTo(
-                        1.02 * ttft(simulate(always, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload)));
+                        1.02 * ttft(simulate(always, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, part)));
     }
 
     @Test
     void everyOrder_onConversation_servesEverythingAndPaysOffTheCaches() {
-        Workload workload = workload(Kind.CONVERSATION, 0.75);
+        Workload workload = firstOfConversation(0.75);
         for (PlanOrder order : PlanOrder.values()) {
             Topology topology = new Topology.Disaggregated(5, 3, order);
             SimulationResult aware = simulate(topology, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
             SimulationResult blind = simulate(topology, 4_096, EventDelivery.IMMEDIATE, ROUND_ROBIN, 1, workload);
 
-            assertThat(ttft(aware)).as("%s", order).isLessThan(0.7 * ttft(blind));
-            assertThat(aware.hitRatio()).as("%s", order).isGreaterThan(blind.hitRatio());
+            assertThat(ttft(aware)).as("%s", order).isLessThan(0.5 * ttft(blind));
+            assertThat(aware.hitRatio()).as("%s", order).isGreaterThan(1.5 * blind.hitRatio());
             assertThat(aware.traffic().localPrefills()).isZero();
             assertThat(aware.traffic().tokens().transferred()).isPositive();
         }
+    }
+
+    /** A third of the trace, for what shows on it as clearly: pairs of workers take five times as long to simulate. */
+    private static Workload firstOfConversation(double rate) {
+        return Workload.of(Shared.conversation().first(4_000).atRate(rate));
     }
 }
