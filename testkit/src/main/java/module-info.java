@@ -9,6 +9,7 @@ module dev.tandemkv.testkit {
     requires com.fasterxml.jackson.core;
 
     exports dev.tandemkv.testkit.engine;
+    exports dev.tandemkv.testkit.engine.wire;
     exports dev.tandemkv.testkit.pool;
     exports dev.tandemkv.testkit.report;
     exports dev.tandemkv.testkit.sim;
