@@ -1,7 +1,6 @@
 package dev.tandemkv.testkit.engine.wire;
 
 import dev.tandemkv.testkit.engine.wire.WireDialect.Form;
-import dev.tandemkv.testkit.engine.wire.WireDialect.Layout;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -10,9 +9,13 @@ import org.jspecify.annotations.Nullable;
 final class BatchEncoder {
 
     private final WireDialect dialect;
+    private final FieldLayout stores;
+    private final FieldLayout removals;
 
     BatchEncoder(WireDialect dialect) {
         this.dialect = dialect;
+        this.stores = FieldLayout.ofStores(dialect);
+        this.removals = FieldLayout.ofRemovals(dialect);
     }
 
     /** @throws IllegalArgumentException if an event says what the dialect has no field for */
@@ -30,7 +33,7 @@ final class BatchEncoder {
 
     private void write(EngineEvent event, MessagePackWriter out) {
         if (event instanceof EngineEvent.Stored stored) {
-            Fields fields = new Fields(dialect.stored(), stored.fields());
+            Fields fields = new Fields(stores, stored.fields());
             header("BlockStored", 4, fields, out);
             core("block_hashes", out);
             hashes(stored.hashes(), out);
@@ -46,19 +49,19 @@ final class BatchEncoder {
             out.signed(stored.blockSize());
             fields.write(out);
         } else if (event instanceof EngineEvent.Removed removed) {
-            Fields fields = new Fields(dialect.removed(), removed.fields());
+            Fields fields = new Fields(removals, removed.fields());
             header("BlockRemoved", 1, fields, out);
             core("block_hashes", out);
             hashes(removed.hashes(), out);
             fields.write(out);
         } else {
-            header("AllBlocksCleared", 0, new Fields(Layout.NONE, Map.of()), out);
+            header("AllBlocksCleared", 0, new Fields(FieldLayout.NONE, Map.of()), out);
         }
     }
 
     private void header(String tag, int core, Fields fields, MessagePackWriter out) {
         if (dialect.form() == Form.MAP) {
-            out.mapHeader(1 + core + fields.count(), 1 + core + fields.most());
+            out.mapHeader(1 + core + fields.count(), 1 + core + fields.layout.most());
             out.text("type");
         } else {
             out.arrayHeader(1 + core + fields.count());
@@ -79,10 +82,10 @@ final class BatchEncoder {
 
     /** What an event says beside the core, as the dialect lays it out. */
     private final class Fields {
-        private final Layout layout;
+        private final FieldLayout layout;
         private final Map<EventField, Object> set;
 
-        Fields(Layout layout, Map<EventField, Object> set) {
+        Fields(FieldLayout layout, Map<EventField, Object> set) {
             this.layout = layout;
             this.set = set;
             for (EventField field : set.keySet()) {
@@ -96,10 +99,6 @@ final class BatchEncoder {
         int count() {
             return layout.always().size()
                     + (int) layout.ifSet().stream().filter(set::containsKey).count();
-        }
-
-        int most() {
-            return layout.always().size() + layout.ifSet().size();
         }
 
         void write(MessagePackWriter out) {

@@ -66,19 +66,15 @@ public final class FakeRank {
     public void storeOnDevice(
             @Nullable EngineHash parent, List<EngineHash> hashes, EngineTokens tokens, long blockSize) {
         store(new EngineEvent.Stored(
-                hashes,
-                parent,
-                tokens,
-                blockSize,
-                ofMainCache(config().dialect().stored())));
+                hashes, parent, tokens, blockSize, ofMainCache(FieldLayout.ofStores(config().dialect()))));
     }
 
     /** As {@link #remove}, said as the release says it of its main cache on the device. */
     public void removeFromDevice(List<EngineHash> hashes) {
-        remove(new EngineEvent.Removed(hashes, ofMainCache(config().dialect().removed())));
+        remove(new EngineEvent.Removed(hashes, ofMainCache(FieldLayout.ofRemovals(config().dialect()))));
     }
 
-    private static Map<EventField, Object> ofMainCache(WireDialect.Layout layout) {
+    private static Map<EventField, Object> ofMainCache(FieldLayout layout) {
         Map<EventField, Object> fields = new EnumMap<>(EventField.class);
         fields.put(EventField.MEDIUM, DEVICE);
         fields.put(EventField.GROUP_IDX, 0);

@@ -1,21 +1,7 @@
 package dev.tandemkv.testkit.engine.wire;
 
-import static dev.tandemkv.testkit.engine.wire.EventField.CACHE_SALT;
-import static dev.tandemkv.testkit.engine.wire.EventField.EXTRA_KEYS;
-import static dev.tandemkv.testkit.engine.wire.EventField.GROUP_IDX;
-import static dev.tandemkv.testkit.engine.wire.EventField.LOCALITY;
-import static dev.tandemkv.testkit.engine.wire.EventField.LOOKAHEAD_TOKEN_IDS;
-import static dev.tandemkv.testkit.engine.wire.EventField.LORA_ID;
-import static dev.tandemkv.testkit.engine.wire.EventField.LORA_NAME;
-import static dev.tandemkv.testkit.engine.wire.EventField.MEDIUM;
-import static dev.tandemkv.testkit.engine.wire.EventField.OWNERSHIP;
-import static dev.tandemkv.testkit.engine.wire.EventField.SESSION_ID;
-import static dev.tandemkv.testkit.engine.wire.EventField.SLIDING_WINDOW;
-import static dev.tandemkv.testkit.engine.wire.EventField.SPEC_KIND;
-
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -26,112 +12,22 @@ import java.util.stream.Stream;
  * by reading alone.
  */
 public enum WireDialect {
-    VLLM_0_9("vllm", "0.9", Form.ARRAY, 3, store().always(LORA_ID), removal()),
-    VLLM_0_11(
-            "vllm",
-            "0.11",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM),
-            removal().always(MEDIUM)),
-    VLLM_0_14(
-            "vllm",
-            "0.14",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM, LORA_NAME),
-            removal().always(MEDIUM)),
-    VLLM_0_17(
-            "vllm",
-            "0.17",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM, LORA_NAME, EXTRA_KEYS),
-            removal().always(MEDIUM)),
-    VLLM_0_20(
-            "vllm",
-            "0.20",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM, LORA_NAME, EXTRA_KEYS, GROUP_IDX),
-            removal().always(MEDIUM, GROUP_IDX)),
-    VLLM_0_22(
-            "vllm",
-            "0.22",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM, LORA_NAME, EXTRA_KEYS, GROUP_IDX, SPEC_KIND, SLIDING_WINDOW),
-            removal().always(MEDIUM, GROUP_IDX)),
-    VLLM_0_24(
-            "vllm",
-            "0.24",
-            Form.MAP,
-            3,
-            store().always(LORA_ID, MEDIUM, LORA_NAME).ifSet(EXTRA_KEYS, GROUP_IDX, SPEC_KIND, SLIDING_WINDOW),
-            removal().always(MEDIUM).ifSet(GROUP_IDX)),
-    VLLM_0_26(
-            "vllm",
-            "0.26",
-            Form.MAP,
-            4,
-            store().always(LORA_ID, MEDIUM, LORA_NAME)
-                    .ifSet(EXTRA_KEYS, GROUP_IDX, SPEC_KIND, SLIDING_WINDOW, LOCALITY),
-            removal().always(MEDIUM).ifSet(GROUP_IDX, LOCALITY)),
-    VLLM_0_29(
-            "vllm",
-            "0.29",
-            Form.MAP,
-            4,
-            store().always(LORA_ID, MEDIUM, LORA_NAME)
-                    .ifSet(EXTRA_KEYS, GROUP_IDX, SPEC_KIND, SLIDING_WINDOW, LOCALITY, OWNERSHIP),
-            removal().always(MEDIUM).ifSet(GROUP_IDX, LOCALITY, OWNERSHIP)),
-    VLLM_0_33(
-            "vllm",
-            "0.33",
-            Form.MAP,
-            4,
-            store().always(LORA_ID, MEDIUM, LORA_NAME)
-                    .ifSet(
-                            EXTRA_KEYS,
-                            GROUP_IDX,
-                            SPEC_KIND,
-                            SLIDING_WINDOW,
-                            LOCALITY,
-                            OWNERSHIP,
-                            SESSION_ID,
-                            LOOKAHEAD_TOKEN_IDS),
-            removal().always(MEDIUM).ifSet(GROUP_IDX, LOCALITY, OWNERSHIP)),
-    SGLANG_0_4("sglang", "0.4", Form.ARRAY, 3, store().always(LORA_ID), removal()),
-    SGLANG_0_5_9(
-            "sglang",
-            "0.5.9",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM),
-            removal().always(MEDIUM)),
-    /** A salted store has one element more. */
-    SGLANG_0_5_18(
-            "sglang",
-            "0.5.18",
-            Form.ARRAY,
-            3,
-            store().always(LORA_ID, MEDIUM).ifSet(CACHE_SALT),
-            removal().always(MEDIUM)),
-    SGLANG_0_5_20(
-            "sglang",
-            "0.5.20",
-            Form.MAP,
-            3,
-            store().always(LORA_ID).ifSet(MEDIUM, CACHE_SALT, SESSION_ID),
-            removal().ifSet(MEDIUM)),
-    SGLANG_0_5_22(
-            "sglang",
-            "0.5.22",
-            Form.MAP,
-            4,
-            store().always(LORA_ID).ifSet(MEDIUM, CACHE_SALT, SESSION_ID, LORA_NAME),
-            removal().ifSet(MEDIUM)),
-    TENSORRT_LLM("tensorrt-llm", "0", Form.MAP, 4, store(), removal());
+    VLLM_0_9("vllm", "0.9", Form.ARRAY, 3),
+    VLLM_0_11("vllm", "0.11", Form.ARRAY, 3),
+    VLLM_0_14("vllm", "0.14", Form.ARRAY, 3),
+    VLLM_0_17("vllm", "0.17", Form.ARRAY, 3),
+    VLLM_0_20("vllm", "0.20", Form.ARRAY, 3),
+    VLLM_0_22("vllm", "0.22", Form.ARRAY, 3),
+    VLLM_0_24("vllm", "0.24", Form.MAP, 3),
+    VLLM_0_26("vllm", "0.26", Form.MAP, 4),
+    VLLM_0_29("vllm", "0.29", Form.MAP, 4),
+    VLLM_0_33("vllm", "0.33", Form.MAP, 4),
+    SGLANG_0_4("sglang", "0.4", Form.ARRAY, 3),
+    SGLANG_0_5_9("sglang", "0.5.9", Form.ARRAY, 3),
+    SGLANG_0_5_18("sglang", "0.5.18", Form.ARRAY, 3),
+    SGLANG_0_5_20("sglang", "0.5.20", Form.MAP, 3),
+    SGLANG_0_5_22("sglang", "0.5.22", Form.MAP, 4),
+    TENSORRT_LLM("tensorrt-llm", "0", Form.MAP, 4);
 
     /** How an event is laid out. */
     enum Form {
@@ -141,45 +37,16 @@ public enum WireDialect {
         MAP
     }
 
-    /** Fields of an event in their order, the core ones left out: those that are nil where unset, then those that are left out. */
-    record Layout(List<EventField> always, List<EventField> ifSet) {
-        static final Layout NONE = new Layout(List.of(), List.of());
-
-        Layout always(EventField... fields) {
-            return new Layout(List.of(fields), ifSet);
-        }
-
-        Layout ifSet(EventField... fields) {
-            return new Layout(always, List.of(fields));
-        }
-
-        boolean knows(EventField field) {
-            return always.contains(field) || ifSet.contains(field);
-        }
-    }
-
-    private static Layout store() {
-        return Layout.NONE;
-    }
-
-    private static Layout removal() {
-        return Layout.NONE;
-    }
-
     private final String engine;
     private final String since;
     private final Form form;
     private final int replayFrames;
-    private final Layout stored;
-    private final Layout removed;
 
-    WireDialect(String engine, String since, Form form, int replayFrames, Layout stored, Layout removed) {
+    WireDialect(String engine, String since, Form form, int replayFrames) {
         this.engine = engine;
         this.since = since;
         this.form = form;
         this.replayFrames = replayFrames;
-        this.stored = stored;
-        this.removed = removed;
     }
 
     /**
@@ -231,13 +98,5 @@ public enum WireDialect {
 
     int replayFrames() {
         return replayFrames;
-    }
-
-    Layout stored() {
-        return stored;
-    }
-
-    Layout removed() {
-        return removed;
     }
 }
