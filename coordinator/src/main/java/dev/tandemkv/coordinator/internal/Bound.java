@@ -1,5 +1,6 @@
 package dev.tandemkv.coordinator.internal;
 
+import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ record Bound(@Nullable Long tick) {
 
     /** The earlier of the two: a span from now, and an absolute tick if there is one. */
     static Bound within(Duration span, Ticker ticker, @Nullable Long deadlineTick) {
-        long end = ticker.read() + span.toNanos();
+        long end = ticker.read() + Scheduler.saturatedNanos(span);
         return new Bound(deadlineTick != null && deadlineTick - end < 0 ? deadlineTick : Long.valueOf(end));
     }
 

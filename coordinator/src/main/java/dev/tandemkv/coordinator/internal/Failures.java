@@ -3,7 +3,9 @@ package dev.tandemkv.coordinator.internal;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.OverloadedException;
+import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.WorkerGoneException;
 import java.util.EnumSet;
 import java.util.Set;
@@ -46,6 +48,16 @@ public final class Failures {
     public static boolean bookedNothing(Throwable failure) {
         Kind kind = kind(failure);
         return kind != Kind.UNAVAILABLE && kind != Kind.INTERNAL;
+    }
+
+    /** Why what a pool answered to a reserve is not the booking that was asked for, or {@code null} if it is. */
+    public static @Nullable SelectionException faultOf(String selectionId, @Nullable Booking booked) {
+        if (booked == null || booked.id() == null || booked.selection() == null) {
+            return new PoolUnavailableException("reserve " + selectionId, "pool answered a booking without id", null);
+        }
+        return booked.id().selectionId().equals(selectionId)
+                ? null
+                : new PoolUnavailableException("reserve " + selectionId, "pool answered another booking", null);
     }
 
     public static boolean pinLost(Throwable failure) {

@@ -122,7 +122,9 @@ public final class FreeTask {
         PoolCall.start(call, (outcome, failure) -> answered(now, outcome, failure));
         synchronized (lock) {
             if (running == now) {
-                now.bound = port.scheduler().schedule(port.retry().attemptBound(), () -> giveUp(now));
+                // Refused, the try goes on without a bound: its answer still counts, and there is nothing else to free
+                // by.
+                now.bound = Timers.start(port.scheduler(), port.retry().attemptBound(), () -> giveUp(now));
             }
         }
     }
@@ -192,12 +194,13 @@ public final class FreeTask {
                 lastFailure = verdict == Verdict.FAILED ? failureOf(failure) : stillOnItsWay();
                 result = LegOutcome.failed(lastFailure);
                 failures += verdict == Verdict.FAILED ? 1 : 0;
-                leakedNow = failures >= port.retry().attempts();
+                if (failures < port.retry().attempts()) {
+                    nextTry = Timers.start(port.scheduler(), delay(verdict), this::attempt);
+                }
+                leakedNow = nextTry == null;
                 if (leakedNow) {
                     failures = 0;
                     leaked = true;
-                } else {
-                    nextTry = port.scheduler().schedule(delay(verdict), this::attempt);
                 }
             }
             if (current) {
@@ -255,7 +258,7 @@ public final class FreeTask {
         if (outcome == FreeOutcome.FREED || answeredTry.target != null) {
             return Verdict.SETTLED;
         }
-        boolean leasePassed = port.ticker().read() - sinceTick >= port.lease().toNanos();
+        boolean leasePassed = port.ticker().read() - sinceTick >= Scheduler.saturatedNanos(port.lease());
         boolean nothingArrivedMeanwhile = booking == null;
         return nothingArrivedMeanwhile && (answeredTry.reserveHadEnded || leasePassed)
                 ? Verdict.SETTLED

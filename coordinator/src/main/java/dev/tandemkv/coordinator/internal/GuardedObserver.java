@@ -67,7 +67,8 @@ public final class GuardedObserver implements CoordinatorObserver {
     public static void guard(Runnable callback) {
         try {
             callback.run();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // An error as well: what comes after the callback releases something.
             LOG.warn("a callback of the host failed: {}", e.toString());
         }
     }

@@ -16,7 +16,6 @@ import dev.tandemkv.coordinator.PlanOrder;
 import dev.tandemkv.coordinator.ReleaseOutcome;
 import dev.tandemkv.coordinator.ReleaseOutcome.LegOutcome;
 import dev.tandemkv.selection.Booking;
-import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import java.time.Duration;
@@ -200,17 +199,22 @@ final class PlanRun implements FreeTask.Listener {
     }
 
     private void arm(Reservation r, Duration left) {
+        String what = "reserve " + r.selectionId;
+        boolean refused = false;
         synchronized (lock) {
             if (r.phase == Reservation.Phase.IN_FLIGHT) {
-                r.bound = settings.scheduler()
-                        .schedule(
-                                left, () -> giveUp(r, new DeadlineExceededException("reserve " + r.selectionId, left)));
+                r.bound = Timers.start(
+                        settings.scheduler(), left, () -> giveUp(r, new DeadlineExceededException(what, left)));
+                refused = r.bound == null;
             }
+        }
+        if (refused) {
+            giveUp(r, Timers.refused(what));
         }
     }
 
     private void reserved(Reservation r, @Nullable Booking booked, @Nullable Throwable failure) {
-        Throwable fault = failure != null ? failure : faultOf(r, booked);
+        Throwable fault = failure != null ? failure : Failures.faultOf(r.selectionId, booked);
         Effects after = new Effects();
         synchronized (lock) {
             switch (r.phase) {
@@ -254,15 +258,6 @@ final class PlanRun implements FreeTask.Listener {
             }
         }
         after.run();
-    }
-
-    private static @Nullable Throwable faultOf(Reservation r, @Nullable Booking booked) {
-        if (booked == null || booked.id() == null || booked.selection() == null) {
-            return new PoolUnavailableException("reserve " + r.selectionId, "pool answered a booking without id", null);
-        }
-        return booked.id().selectionId().equals(r.selectionId)
-                ? null
-                : new PoolUnavailableException("reserve " + r.selectionId, "pool answered another booking", null);
     }
 
     private void giveUp(Reservation r, Throwable cause) {

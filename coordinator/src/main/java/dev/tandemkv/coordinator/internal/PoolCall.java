@@ -6,7 +6,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Calls a pool: whatever it throws, and a missing stage, becomes a failure, wrappers come off, and the first answer counts. */
+/** Calls a pool or another port of the host: whatever it throws, and a missing stage, becomes a failure, wrappers come off, and the first answer counts. */
 public final class PoolCall {
 
     private PoolCall() {}
@@ -21,7 +21,7 @@ public final class PoolCall {
         try {
             CompletionStage<T> stage = call.get();
             if (stage == null) {
-                once.accept(null, new IllegalStateException("pool answered no stage"));
+                once.accept(null, new IllegalStateException("the call answered no stage"));
             } else {
                 stage.whenComplete(once);
             }

@@ -142,7 +142,8 @@ final class Registry {
     private void keepSweeping() {
         synchronized (sweepLock) {
             if (sweep == null) {
-                sweep = settings.scheduler().schedule(third(), this::sweep);
+                // Refused, it is tried again with the next plan.
+                sweep = Timers.start(settings.scheduler(), third(), this::sweep);
             }
         }
     }
@@ -179,6 +180,9 @@ final class Registry {
         }
         run.stopRenewing();
         settings.observer().onPlanForgotten(run.id(), settings.ticker().read() - run.createdTick());
-        settings.scheduler().schedule(settings.lease(), () -> run.end(Ending.RELEASE, null));
+        Runnable release = () -> run.end(Ending.RELEASE, null);
+        if (Timers.start(settings.scheduler(), settings.lease(), release) == null) {
+            release.run();
+        }
     }
 }

@@ -54,14 +54,17 @@ final class Steps {
     }
 
     private void arm(Step<?> step, Duration left) {
+        String what = step.call + " of plan " + planId;
+        boolean refused = false;
         synchronized (lock) {
             if (open.contains(step)) {
-                step.bound = settings.scheduler()
-                        .schedule(
-                                left,
-                                () -> giveUp(
-                                        step, new DeadlineExceededException(step.call + " of plan " + planId, left)));
+                step.bound = Timers.start(
+                        settings.scheduler(), left, () -> giveUp(step, new DeadlineExceededException(what, left)));
+                refused = step.bound == null;
             }
+        }
+        if (refused) {
+            giveUp(step, Timers.refused(what));
         }
     }
 
