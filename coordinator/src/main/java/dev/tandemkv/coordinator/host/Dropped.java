@@ -1,5 +1,6 @@
 package dev.tandemkv.coordinator.host;
 
+import dev.tandemkv.coordinator.internal.GuardedObserver;
 import java.util.concurrent.Flow;
 
 /** Subscribes only to cancel: tells a worker that nobody wants its response. */
@@ -8,7 +9,7 @@ final class Dropped implements Flow.Subscriber<Object> {
     private Dropped() {}
 
     static void drop(Flow.Publisher<?> response) {
-        response.subscribe(new Dropped());
+        GuardedObserver.guard(() -> response.subscribe(new Dropped()));
     }
 
     @Override

@@ -3,9 +3,13 @@ package dev.tandemkv.coordinator.host;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.coordinator.PendingFree;
 import dev.tandemkv.coordinator.internal.GuardedObserver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Keeps an observer's exceptions away from what it observes. */
 final class GuardedHostObserver implements HostObserver {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GuardedHostObserver.class);
 
     private final HostObserver target;
 
@@ -55,6 +59,21 @@ final class GuardedHostObserver implements HostObserver {
 
     @Override
     public void onLeak(PendingFree free) {
+        LOG.warn(
+                "booking {} could not be freed in {} tries and stays listed: {}",
+                free.selectionId(),
+                free.attempts(),
+                free.lastCause());
         GuardedObserver.guard(() -> target.onLeak(free));
+    }
+
+    @Override
+    public void onForgotten(String selectionId, WorkerRank worker, long ageNanos) {
+        LOG.warn(
+                "response of {} from {} was neither read nor closed; its handle was lost after {} ns",
+                selectionId,
+                worker,
+                ageNanos);
+        GuardedObserver.guard(() -> target.onForgotten(selectionId, worker, ageNanos));
     }
 }

@@ -1,11 +1,12 @@
 package dev.tandemkv.coordinator.host;
 
 import dev.tandemkv.affinity.AffinityLease;
-import dev.tandemkv.catalog.CancelledException;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.coordinator.host.HostedRequest.Attempt;
 import dev.tandemkv.coordinator.internal.Failures;
+import dev.tandemkv.coordinator.internal.GuardedObserver;
 import dev.tandemkv.selection.Selection;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -13,36 +14,45 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes a worker's response on, shows it to the guard, and lets go of everything at its end. A response that breaks off may go on from
- * another worker; the subscriber's demand is carried over.
+ * another worker; the subscriber's demand is carried over. Where KV is staged for the worker, a subscriber that leaves before the first
+ * token does not stop it: the rest is read to nobody until a token shows that the KV has arrived.
+ *
+ * <pre>
+ * unread --subscribe--> reading --error--> migrating --> reading ... --end, cancel, close, stop--> over
+ *    \                     \--subscriber left, KV staged--> draining --first token, end, stop--/
+ *     \--close, stop------------------------------------------------------------------------/
+ * </pre>
  *
  * <p>Signals of one worker come one after another, as Flow demands; requests and cancellations from anywhere. The lock guards the fields
- * below it; subscribers, subscriptions and guards are called outside.
+ * below it; workers, guards and the {@link ClientEnd} are called outside.
  */
 final class GuardedStream<Q, R> implements RoutedStream<R> {
 
     private final HostedRequest<Q, R> request;
     private final ResponseReader<R> reader;
+    private final ClientEnd<R> client;
 
     private final Object lock = new Object();
     private Attempt<Q, R> attempt;
-    private Flow.@Nullable Subscriber<? super R> downstream;
-    private Flow.@Nullable Subscription upstream;
+    private @Nullable WorkerEnd worker;
     private CancellationSignal.@Nullable Registration stopRegistration;
     private long demand;
     private long generated;
+    private ResponseReader.End said = ResponseReader.End.NOT_YET;
     private boolean connected;
-    private boolean endedBadly;
+    private boolean draining;
     private boolean over;
 
-    GuardedStream(HostedRequest<Q, R> request, ResponseReader<R> reader, Attempt<Q, R> first) {
+    GuardedStream(HostedRequest<Q, R> request, ResponseReader<R> reader, HostObserver observer, Attempt<Q, R> first) {
         this.request = request;
         this.reader = reader;
+        client = new ClientEnd<>(observer);
         attempt = first;
     }
 
     /** Begins to listen for the request's stop; apart from the constructor, because the stop may come at once. */
     GuardedStream<Q, R> open() {
-        CancellationSignal.Registration registration = request.stopSignal().onCancel(this::stopped);
+        CancellationSignal.Registration registration = request.stopSignal().onCancel(() -> fail(request.stopReason()));
         boolean late;
         synchronized (lock) {
             late = over;
@@ -61,34 +71,29 @@ final class GuardedStream<Q, R> implements RoutedStream<R> {
         }
     }
 
+    boolean isUnread() {
+        synchronized (lock) {
+            return !connected && !over;
+        }
+    }
+
     @Override
     public void subscribe(Flow.Subscriber<? super R> subscriber) {
-        boolean refused;
+        Objects.requireNonNull(subscriber, "subscriber");
         Attempt<Q, R> first;
         synchronized (lock) {
-            refused = downstream != null || over;
-            if (!refused) {
-                downstream = subscriber;
-                connected = true;
-            }
-            first = attempt;
+            first = connected || over ? null : attempt;
+            connected = true;
         }
-        if (refused) {
-            subscriber.onSubscribe(new Nothing());
-            subscriber.onError(new IllegalStateException("the response has ended or has a subscriber"));
-            return;
+        if (client.attach(subscriber, new Downstream()) == ClientEnd.Met.BROKEN) {
+            left();
         }
-        subscriber.onSubscribe(new Downstream());
-        first.response().subscribe(new Upstream(first));
+        if (first != null) {
+            connect(first);
+        }
     }
 
-    private static final class Nothing implements Flow.Subscription {
-        @Override
-        public void request(long n) {}
-
-        @Override
-        public void cancel() {}
-    }
+    // ---------------------------------------------------------------------------------------------- the subscriber
 
     private final class Downstream implements Flow.Subscription {
         @Override
@@ -97,97 +102,204 @@ final class GuardedStream<Q, R> implements RoutedStream<R> {
                 fail(new IllegalArgumentException("request: " + n + " (expected: >= 1)"));
                 return;
             }
-            Flow.Subscription up;
-            synchronized (lock) {
-                demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
-                up = upstream;
-            }
-            if (up != null) {
-                up.request(n);
-            }
+            ask(n);
         }
 
         @Override
         public void cancel() {
-            close();
+            client.gone();
+            left();
         }
     }
 
-    private final class Upstream implements Flow.Subscriber<R> {
-        private final Attempt<Q, R> mine;
+    private void ask(long n) {
+        WorkerEnd from;
+        synchronized (lock) {
+            demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
+            from = worker;
+        }
+        if (from != null) {
+            from.ask(n);
+        }
+    }
 
-        Upstream(Attempt<Q, R> mine) {
+    @Override
+    public void close() {
+        if (left()) {
+            // Whoever else holds the subscription learns that its response was dropped.
+            client.fail(request.stopReason());
+        }
+    }
+
+    /**
+     * Nobody reads any more: ends the response, or drains it first where only that frees the staged KV.
+     *
+     * @return false if it was over or draining before
+     */
+    private boolean left() {
+        boolean drains;
+        Attempt<Q, R> unread;
+        synchronized (lock) {
+            if (over || draining) {
+                return false;
+            }
+            drains = request.outlivesClient() && generated == 0;
+            unread = drains && !connected ? attempt : null;
+            draining = drains;
+            connected |= drains;
+        }
+        if (!drains) {
+            return finish(Ended.AS_SAID);
+        }
+        request.clientLeft();
+        ask(Long.MAX_VALUE);
+        if (unread != null) {
+            connect(unread);
+        }
+        return true;
+    }
+
+    // ---------------------------------------------------------------------------------------------- the worker
+
+    private void connect(Attempt<Q, R> to) {
+        WorkerEnd end = new WorkerEnd(to);
+        try {
+            to.response().subscribe(end);
+        } catch (Throwable broken) {
+            // Whatever it is: the client is waiting and the booking is held.
+            end.onError(broken);
+        }
+    }
+
+    /** One worker's signals. Holds it to the rules: one subscription, and nothing after its end. */
+    private final class WorkerEnd implements Flow.Subscriber<R> {
+        private final Attempt<Q, R> mine;
+        /** Both guarded by the stream's lock. */
+        private Flow.@Nullable Subscription subscription;
+
+        private boolean done;
+
+        WorkerEnd(Attempt<Q, R> mine) {
             this.mine = mine;
         }
 
         @Override
-        public void onSubscribe(Flow.Subscription subscription) {
+        public void onSubscribe(Flow.Subscription given) {
+            Objects.requireNonNull(given, "subscription");
+            boolean refused;
             long carried;
             synchronized (lock) {
-                if (over) {
-                    carried = -1;
-                } else {
-                    upstream = subscription;
-                    carried = demand;
+                refused = over || done || subscription != null;
+                carried = demand;
+                if (!refused) {
+                    subscription = given;
+                    worker = this;
                 }
             }
-            if (carried < 0) {
-                subscription.cancel();
+            if (refused) {
+                GuardedObserver.guard(given::cancel);
             } else if (carried > 0) {
-                subscription.request(carried);
+                ask(carried);
+            }
+        }
+
+        void ask(long n) {
+            Flow.Subscription from;
+            synchronized (lock) {
+                from = done ? null : subscription;
+            }
+            if (from == null) {
+                return;
+            }
+            try {
+                from.request(n);
+            } catch (Throwable broken) {
+                onError(broken);
+            }
+        }
+
+        /** Nothing more is wanted from this worker. */
+        void cancel() {
+            Flow.Subscription last;
+            synchronized (lock) {
+                last = done ? null : subscription;
+                done = true;
+            }
+            if (last != null) {
+                GuardedObserver.guard(last::cancel);
             }
         }
 
         @Override
         public void onNext(R item) {
-            ResponseReader.Item read = reader.read(item);
-            Flow.Subscriber<? super R> to;
+            ResponseReader.Item read;
+            try {
+                read = reader.read(Objects.requireNonNull(item, "item"));
+            } catch (RuntimeException unreadable) {
+                fail(unreadable);
+                return;
+            }
+            boolean drained;
             synchronized (lock) {
-                if (over) {
+                if (over || done) {
                     return;
                 }
-                if (demand != Long.MAX_VALUE) {
+                if (demand != Long.MAX_VALUE && demand > 0) {
                     demand--;
                 }
                 generated += read.tokens();
-                endedBadly |= read.end() == ResponseReader.End.BADLY;
-                to = downstream;
+                said = read.end() == ResponseReader.End.NOT_YET ? said : read.end();
+                drained = draining && generated > 0;
             }
             mine.guard().item(read.tokens());
             AffinityLease lease = mine.lease();
             if (lease != null && read.tokens() > 0) {
-                lease.firstToken();
+                GuardedObserver.guard(lease::firstToken);
             }
-            if (to != null) {
-                to.onNext(item);
+            if (drained) {
+                finish(Ended.AS_SAID);
+            } else if (client.next(item) == ClientEnd.Met.BROKEN) {
+                left();
             }
         }
 
         @Override
         public void onComplete() {
-            Flow.Subscriber<? super R> to = end(mine);
-            if (to != null) {
-                to.onComplete();
+            if (ends() && finish(Ended.COMPLETE)) {
+                client.complete();
             }
         }
 
         @Override
         public void onError(Throwable failure) {
-            broken(mine, failure);
+            if (ends()) {
+                broken(mine, Objects.requireNonNullElseGet(failure, () -> new NullPointerException("failure")));
+            }
+        }
+
+        private boolean ends() {
+            synchronized (lock) {
+                boolean first = !done && !over;
+                done = true;
+                if (worker == this) {
+                    worker = null;
+                }
+                return first;
+            }
         }
     }
 
     private void broken(Attempt<Q, R> mine, Throwable failure) {
         long soFar;
+        boolean mayGoOn;
         synchronized (lock) {
-            if (over) {
-                return;
-            }
-            upstream = null;
-            endedBadly = true;
             soFar = generated;
+            // After the response said that it ended there is nothing to go on with, and nobody to go on for after he
+            // left.
+            mayGoOn = !over && !draining && said == ResponseReader.End.NOT_YET;
         }
-        Optional<CompletableFuture<Attempt<Q, R>>> next = request.migrate(mine, soFar, failure);
+        Optional<CompletableFuture<Attempt<Q, R>>> next =
+                mayGoOn ? request.migrate(mine, soFar, failure) : Optional.empty();
         if (next.isEmpty()) {
             fail(failure);
             return;
@@ -196,10 +308,8 @@ final class GuardedStream<Q, R> implements RoutedStream<R> {
             if (refused == null) {
                 goOn(moved);
             } else {
-                Throwable error = Failures.unwrap(refused);
-                if (error != failure) {
-                    error.addSuppressed(failure);
-                }
+                Throwable error = request.why(Failures.unwrap(refused));
+                HostedRequest.tellBoth(error, failure);
                 fail(error);
             }
         });
@@ -211,97 +321,75 @@ final class GuardedStream<Q, R> implements RoutedStream<R> {
             late = over;
             if (!late) {
                 attempt = moved;
-                endedBadly = false;
             }
         }
         if (late) {
             Dropped.drop(moved.response());
-            letGo(moved, Ended.BADLY);
+            letGo(moved, false);
         } else {
-            moved.response().subscribe(new Upstream(moved));
+            connect(moved);
         }
     }
+
+    // ---------------------------------------------------------------------------------------------- the end
 
     private void fail(Throwable failure) {
+        if (finish(Ended.BADLY)) {
+            client.fail(failure);
+        }
+    }
+
+    private enum Ended {
+        /** The worker completed it. */
+        COMPLETE,
+        /** Nobody reads any more; the response counts as what its items said. */
+        AS_SAID,
+        BADLY
+    }
+
+    /** Ends the response once, and stops the worker if it has not ended; false if it was over. */
+    private boolean finish(Ended how) {
         Attempt<Q, R> last;
-        Flow.Subscription up;
-        synchronized (lock) {
-            last = attempt;
-            up = upstream;
-            endedBadly = true;
-        }
-        Flow.Subscriber<? super R> to = end(last);
-        if (to != null) {
-            if (up != null) {
-                up.cancel();
-            }
-            to.onError(failure);
-        }
-    }
-
-    private void stopped() {
-        fail(new CancelledException("request"));
-        close();
-    }
-
-    @Override
-    public void close() {
-        Attempt<Q, R> last;
-        Flow.Subscription up;
-        boolean neverAsked;
-        synchronized (lock) {
-            if (over) {
-                return;
-            }
-            last = attempt;
-            up = upstream;
-            neverAsked = !connected;
-            endedBadly = true;
-        }
-        end(last);
-        if (up != null) {
-            up.cancel();
-        } else if (neverAsked) {
-            Dropped.drop(last.response());
-        }
-    }
-
-    /** Ends the response once: whoever gets the subscriber back tells it. */
-    private Flow.@Nullable Subscriber<? super R> end(Attempt<Q, R> last) {
-        Flow.Subscriber<? super R> to;
+        WorkerEnd from;
+        boolean unread;
+        boolean well;
         CancellationSignal.Registration registration;
-        Ended how;
         synchronized (lock) {
             if (over) {
-                return null;
+                return false;
             }
             over = true;
-            to = downstream;
-            downstream = null;
+            last = attempt;
+            from = worker;
+            unread = !connected;
             registration = stopRegistration;
-            how = endedBadly ? Ended.BADLY : Ended.WELL;
+            well = switch (how) {
+                case COMPLETE -> said != ResponseReader.End.BADLY;
+                case AS_SAID -> said == ResponseReader.End.WELL;
+                case BADLY -> false;
+            };
         }
         if (registration != null) {
             registration.close();
         }
-        letGo(last, how);
+        letGo(last, well);
         request.over();
-        return to;
+        if (from != null) {
+            from.cancel();
+        } else if (unread) {
+            Dropped.drop(last.response());
+        }
+        return true;
     }
 
-    private enum Ended {
-        WELL,
-        BADLY
-    }
-
-    private static void letGo(Attempt<?, ?> ended, Ended how) {
+    private static void letGo(Attempt<?, ?> ended, boolean well) {
         ended.guard().finish();
         AffinityLease lease = ended.lease();
         if (lease != null) {
-            if (how == Ended.WELL) {
-                lease.succeeded();
+            if (well) {
+                GuardedObserver.guard(lease::succeeded);
             }
-            lease.close();
+            GuardedObserver.guard(lease::close);
         }
     }
 }

@@ -15,7 +15,7 @@ public interface HostObserver {
     /** [kv_hit_rate, input_sequence_tokens] What was selected. */
     default void onSelected(WorkerRank worker, double hitRate, long inputTokens) {}
 
-    /** The worker accepted, or its first response item came; {@code nanos} since the dispatch. */
+    /** The first response item came, with or without tokens; {@code nanos} since the dispatch. */
     default void onDispatchLatency(WorkerRank worker, long nanos) {}
 
     /** [time_to_first_token_seconds] {@code nanos} since the request was routed. */
@@ -30,11 +30,17 @@ public interface HostObserver {
     /** A worker failed this request and another one is tried. */
     default void onMigration(WorkerRank failed, int attempt) {}
 
-    /** A prefill mark or a routing record failed; the request goes on. */
+    /**
+     * Something beside the request failed: a prefill mark, a routing record, a lease renewal, the host's own worker health; or a subscriber
+     * threw, which counts as having cancelled.
+     */
     default void onWarning(String what, Throwable failure) {}
 
     /** A release was given up after its last try; it stays listed in {@link RoutingHost#pendingFrees()}. */
     default void onLeak(PendingFree free) {}
+
+    /** The handle of a response was lost without being read or closed: worker and booking are let go of. */
+    default void onForgotten(String selectionId, WorkerRank worker, long ageNanos) {}
 
     /** Hears nothing. */
     static HostObserver none() {

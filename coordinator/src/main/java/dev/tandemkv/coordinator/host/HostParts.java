@@ -22,6 +22,7 @@ record HostParts<Q, R>(
         Duration stagedGrace,
         FreeRetry freeRetry,
         Duration lease,
+        int maxOpenRequests,
         HostObserver observer,
         Ticker ticker,
         Scheduler scheduler) {}

@@ -5,16 +5,20 @@ import dev.tandemkv.affinity.AffinityLease;
 import dev.tandemkv.affinity.AffinityResolver;
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.CancelledException;
+import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.coordinator.internal.Failures;
+import dev.tandemkv.coordinator.internal.GuardedObserver;
 import dev.tandemkv.coordinator.internal.PoolCall;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.OverloadedException;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.WorkerGoneException;
+import java.time.Duration;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -36,14 +40,24 @@ final class HostedRequest<Q, R> {
     private final long routedTick;
     private final Set<Long> failedWorkers = new HashSet<>();
     private int attempts;
+    private volatile @Nullable RequestGuard current;
+    private volatile Runnable onOver = () -> {};
 
-    HostedRequest(HostParts<Q, R> parts, Releases releases, HostRequest<Q> request, CancellationSignal clientStopped) {
+    HostedRequest(HostParts<Q, R> parts, Releases releases, HostRequest<Q> request) {
         this.parts = parts;
         this.releases = releases;
         this.request = request;
         selection = new SessionSelection(parts, releases);
-        stop = new Stop(clientStopped, request.phase(), parts.stagedGrace(), parts.scheduler());
+        stop = new Stop("request " + id(), request.phase(), parts.stagedGrace(), parts.scheduler());
         routedTick = parts.ticker().read();
+    }
+
+    String id() {
+        return Objects.requireNonNull(request.selection().selectionId());
+    }
+
+    long age() {
+        return parts.ticker().read() - routedTick;
     }
 
     /** A dispatched attempt: everything that is let go of when its response ends. */
@@ -67,13 +81,53 @@ final class HostedRequest<Q, R> {
         return stop.signal();
     }
 
+    SelectionException stopReason() {
+        return stop.reason();
+    }
+
+    void stop(SelectionException why) {
+        stop.now(why);
+    }
+
+    /** Nobody waits for the response any more. */
+    void clientLeft() {
+        stop.clientLeft();
+    }
+
+    boolean outlivesClient() {
+        return request.phase().outlivesClient();
+    }
+
+    /** What a failure is called: whatever was withdrawn because the request stopped failed for that reason. */
+    Throwable why(Throwable failure) {
+        return failure instanceof CancelledException && stop.signal().isCancelled() ? stop.reason() : failure;
+    }
+
     /** The request is over, whatever became of it. */
     void over() {
         stop.close();
+        onOver.run();
     }
 
-    CompletableFuture<Attempt<Q, R>> start() {
-        return attempt(request.payload());
+    /** Renews what is booked now. */
+    void renew() {
+        RequestGuard now = current;
+        if (now != null) {
+            now.renew();
+        }
+    }
+
+    /** @param over runs when the request is over, perhaps more than once */
+    CompletableFuture<Attempt<Q, R>> start(CancellationSignal clientStopped, Runnable over) {
+        onOver = over;
+        stop.follow(clientStopped);
+        Long deadline = request.selection().deadlineTick();
+        if (deadline != null) {
+            stop.at(Duration.ofNanos(deadline - routedTick));
+        }
+        return CompletableFuture.completedFuture(request.payload())
+                .thenCompose(this::attempt)
+                .whenComplete((first, failure) -> stop.begun());
     }
 
     private CompletableFuture<Attempt<Q, R>> attempt(Q payload) {
@@ -103,6 +157,7 @@ final class HostedRequest<Q, R> {
                 select.expectedOutputTokens(),
                 routedTick,
                 () -> releases.free(booking, request.phase()));
+        current = guard;
         tellSelected(booking.selection());
         return recorded(select, booking)
                 .thenCompose(recorded -> prepared(payload, booking))
@@ -114,8 +169,7 @@ final class HostedRequest<Q, R> {
     }
 
     private void tellSelected(Selection chosen) {
-        double hitRate = chosen.islTokens() == 0 ? 0 : chosen.cachedTokens() / chosen.islTokens();
-        parts.observer().onSelected(chosen.worker(), hitRate, chosen.islTokens());
+        parts.observer().onSelected(chosen.worker(), RoutingHost.hitRate(chosen), chosen.islTokens());
     }
 
     private CompletableFuture<Void> recorded(SelectRequest select, Booking booking) {
@@ -131,8 +185,8 @@ final class HostedRequest<Q, R> {
     private CompletableFuture<Q> prepared(Q payload, Booking booking) {
         return unlessStopped(cancellable ->
                 PoolCall.start(() -> parts.preparation().prepare(payload, booking), (ready, failure) -> {
-                    if (failure != null) {
-                        cancellable.completeExceptionally(failure);
+                    if (ready == null) {
+                        cancellable.completeExceptionally(failure == null ? missing("preparation") : failure);
                     } else {
                         cancellable.complete(ready);
                     }
@@ -143,8 +197,11 @@ final class HostedRequest<Q, R> {
         void begin(CompletableFuture<T> cancellable);
     }
 
-    /** Fails as cancelled when the request stops first. A result that is there when it stops wins. */
+    /** Fails as cancelled when the request stops first. A result that is there when it stops wins, and then nothing further begins. */
     private <T> CompletableFuture<T> unlessStopped(Work<T> work) {
+        if (stop.signal().isCancelled()) {
+            return CompletableFuture.failedFuture(cancelled());
+        }
         CompletableFuture<T> result = new CompletableFuture<>();
         work.begin(result);
         CancellationSignal.Registration registration =
@@ -154,7 +211,7 @@ final class HostedRequest<Q, R> {
     }
 
     private CancelledException cancelled() {
-        return new CancelledException("request " + request.selection().selectionId());
+        return new CancelledException("request " + id());
     }
 
     private CompletableFuture<Attempt<Q, R>> dispatched(
@@ -169,7 +226,7 @@ final class HostedRequest<Q, R> {
         return this.<Flow.Publisher<R>>unlessStopped(cancellable ->
                         PoolCall.start(() -> parts.dispatcher().dispatch(payload, to), (response, failure) -> {
                             if (response == null) {
-                                cancellable.completeExceptionally(failure == null ? noResponse() : failure);
+                                cancellable.completeExceptionally(failure == null ? missing("dispatcher") : failure);
                             } else if (!cancellable.complete(response)) {
                                 Dropped.drop(response);
                             }
@@ -180,8 +237,8 @@ final class HostedRequest<Q, R> {
                 });
     }
 
-    private static IllegalStateException noResponse() {
-        return new IllegalStateException("the dispatcher answered no response");
+    static IllegalStateException missing(String who) {
+        return new IllegalStateException("the " + who + " answered nothing");
     }
 
     /** Checked right before sending: a session or a prefill goes to exactly this worker. */
@@ -219,16 +276,21 @@ final class HostedRequest<Q, R> {
             Q payload, Booking booking, RequestGuard guard, @Nullable AffinityHold hold, Throwable failure) {
         CompletableFuture<Void> freed = guard.abort();
         if (hold != null) {
-            if (selection.isGone(hold, failedWorkers)) {
-                hold.invalidate();
-            } else {
-                hold.close();
-            }
+            selection.release(hold, failedWorkers);
         }
         Optional<Q> next = migrated(payload, 0, failure);
         return next.isEmpty()
                 ? CompletableFuture.failedFuture(failure)
-                : freed.thenCompose(done -> again(next.get(), booking.id().worker()));
+                : freed.thenCompose(done -> again(next.get(), booking.id().worker()))
+                        .whenComplete((attempt, later) -> tellBoth(later, failure));
+    }
+
+    /** Keeps a failure beside the one that is reported. */
+    static void tellBoth(@Nullable Throwable reported, Throwable other) {
+        Throwable failure = reported == null ? other : Failures.unwrap(reported);
+        if (failure != other) {
+            failure.addSuppressed(other);
+        }
     }
 
     /** What another worker is sent instead, if the failure can be made good and tries are left. */
@@ -237,7 +299,13 @@ final class HostedRequest<Q, R> {
         if (!triesLeft || stop.signal().isCancelled() || failure instanceof CancelledException) {
             return Optional.empty();
         }
-        return parts.migration().afterFailure(payload, generatedTokens, failure);
+        try {
+            return Objects.requireNonNull(
+                    parts.migration().afterFailure(payload, generatedTokens, failure), "afterFailure");
+        } catch (RuntimeException broken) {
+            tellBoth(failure, broken);
+            return Optional.empty();
+        }
     }
 
     private CompletableFuture<Attempt<Q, R>> again(Q payload, WorkerRank failed) {
@@ -256,7 +324,7 @@ final class HostedRequest<Q, R> {
             CompletableFuture<Void> freed = broken.guard().finish();
             AffinityLease lease = broken.lease();
             if (lease != null) {
-                lease.close();
+                GuardedObserver.guard(lease::close);
             }
             return freed.thenCompose(done -> again(next, broken.worker()));
         });

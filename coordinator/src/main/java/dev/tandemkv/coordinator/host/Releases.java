@@ -11,7 +11,6 @@ import dev.tandemkv.coordinator.internal.FreePort;
 import dev.tandemkv.coordinator.internal.FreeTask;
 import dev.tandemkv.coordinator.internal.PoolCall;
 import dev.tandemkv.selection.Booking;
-import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectRequest;
 import java.util.List;
 import java.util.Objects;
@@ -73,7 +72,9 @@ final class Releases implements FreeTask.Listener {
             result.completeExceptionally(new CancelledException("request " + id));
         }
 
-        void answered(@Nullable Booking booking, @Nullable Throwable failure) {
+        void answered(@Nullable Booking answer, @Nullable Throwable reported) {
+            Throwable failure = reported == null ? Failures.faultOf(id, answer) : reported;
+            Booking booking = failure == null ? answer : null;
             FreeTask task;
             synchronized (lock) {
                 ended = true;
@@ -84,7 +85,7 @@ final class Releases implements FreeTask.Listener {
             } else if (booking != null) {
                 result.complete(booking);
             } else {
-                failed(failure == null ? new PoolUnavailableException("reserve " + id, "no answer", null) : failure);
+                failed(Objects.requireNonNull(failure));
             }
         }
 
@@ -125,6 +126,10 @@ final class Releases implements FreeTask.Listener {
         };
         return new FreePort(
                 parts.pool(), leg, parts.freeRetry(), parts.lease(), leaks, parts.ticker(), parts.scheduler());
+    }
+
+    int count() {
+        return pending.size();
     }
 
     List<PendingFree> pending() {

@@ -1,6 +1,7 @@
 package dev.tandemkv.coordinator.host;
 
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.coordinator.internal.GuardedObserver;
 import dev.tandemkv.coordinator.internal.PoolCall;
@@ -51,7 +52,7 @@ final class RequestGuard implements AutoCloseable {
         pool = parts.pool();
         observer = parts.observer();
         ticker = parts.ticker();
-        touchEveryNanos = parts.lease().toNanos() / 3;
+        touchEveryNanos = Scheduler.saturatedNanos(parts.lease()) / 3;
         this.booking = booking;
         this.free = free;
         this.routedTick = routedTick;
@@ -114,8 +115,23 @@ final class RequestGuard implements AutoCloseable {
             GuardedObserver.guard(() -> grow(change));
         }
         if (change.touch) {
-            PoolCall.start(() -> pool.touch(booking), (done, failure) -> warn("lease renewal", failure));
+            touch();
         }
+    }
+
+    /** Renews the lease of a booking that the pool owns by id; tokens do so as well, where they come often enough. */
+    void renew() {
+        synchronized (lock) {
+            if (freed != null) {
+                return;
+            }
+            lastTouchTick = ticker.read();
+        }
+        touch();
+    }
+
+    private void touch() {
+        PoolCall.start(() -> pool.touch(booking), (done, failure) -> warn("lease renewal", failure));
     }
 
     private Change change(int tokens, long now) {

@@ -3,6 +3,7 @@ package dev.tandemkv.coordinator.host;
 import dev.tandemkv.affinity.AffinityResolver;
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
@@ -10,7 +11,11 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.coordinator.FreeRetry;
 import dev.tandemkv.coordinator.PendingFree;
 import dev.tandemkv.coordinator.internal.Failures;
+import dev.tandemkv.coordinator.internal.HandedOut;
+import dev.tandemkv.coordinator.internal.PoolCall;
+import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.SelectionPool;
 import dev.tandemkv.selection.SessionContext;
 import dev.tandemkv.selection.WorkerGoneException;
@@ -34,14 +39,16 @@ import org.jspecify.annotations.Nullable;
  * @param <Q> type of what is dispatched
  * @param <R> type of a response item
  */
-public final class RoutingHost<Q, R> {
+public final class RoutingHost<Q, R> implements AutoCloseable {
 
     private final HostParts<Q, R> parts;
     private final Releases releases;
+    private final OpenRequests open;
 
     private RoutingHost(HostParts<Q, R> parts) {
         this.parts = parts;
         releases = new Releases(parts);
+        open = new OpenRequests(parts, releases);
     }
 
     /**
@@ -59,42 +66,54 @@ public final class RoutingHost<Q, R> {
      * Selects, books and dispatches. A failure before the response begins, or in the middle of it, goes to another worker where the
      * migration says so, at most the set number of times.
      *
+     * <p>The request's deadline counts until the response begins. Cancelling the returned stage, or completing it otherwise, means that the
+     * client has left.
+     *
      * @param clientStopped fires when the client leaves; see {@link Phase} for what that stops
      * @return the response, which owns the booking: close it or read it to its end. Fails with what the pool, the session table, the
-     *     preparation or the dispatcher failed with; then nothing is held
+     *     preparation or the dispatcher failed with, or {@link RequestLimitException}; then nothing is held
      */
     public CompletionStage<RoutedStream<R>> route(HostRequest<Q> request, CancellationSignal clientStopped) {
-        HostedRequest<Q, R> hosted = new HostedRequest<>(parts, releases, request, clientStopped);
-        CompletableFuture<RoutedStream<R>> answer = new CompletableFuture<>();
-        hosted.start().whenComplete((attempt, failure) -> {
+        Objects.requireNonNull(clientStopped, "clientStopped");
+        HostedRequest<Q, R> hosted = new HostedRequest<>(parts, releases, request);
+        try {
+            open.admit(hosted);
+        } catch (SelectionException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+        HandedOut<RoutedStream<R>> answer = new HandedOut<>(hosted::clientLeft);
+        hosted.start(clientStopped, () -> open.over(hosted)).whenComplete((attempt, failure) -> {
             if (failure != null) {
                 hosted.over();
-                answer.completeExceptionally(Failures.unwrap(failure));
+                answer.answerFailure(hosted.why(Failures.unwrap(failure)));
                 return;
             }
-            RoutedStream<R> stream = new GuardedStream<>(hosted, parts.reader(), attempt).open();
-            if (!answer.complete(stream)) {
-                stream.close();
+            GuardedStream<Q, R> stream = new GuardedStream<>(hosted, parts.reader(), parts.observer(), attempt);
+            StreamHandle<R> handle = open.handOut(hosted, stream);
+            stream.open();
+            if (!answer.answer(handle)) {
+                handle.close();
             }
         });
         return answer;
     }
 
-    /** Chooses without booking, for a client that only wants to know: no guard, no hold, no record. */
+    /** Chooses without booking, for a client that only wants to know: no guard, no hold, no record. Fails with what the pool failed with. */
     public CompletionStage<RoutingData> query(HostRequest<Q> request) {
         SelectRequest select = request.selection();
-        Optional<AffinityTarget> bound;
-        try {
-            bound = boundTarget(select);
-        } catch (RuntimeException refused) {
-            return CompletableFuture.failedFuture(refused);
-        }
-        SelectRequest steered =
-                bound.map(target -> SessionSelection.required(select, target)).orElse(select).toBuilder()
-                        .mode(SelectRequest.Mode.ADVISORY)
-                        .build();
-        return parts.pool().select(steered).thenApply(chosen -> {
-            parts.observer().onSelected(chosen.worker(), 0, chosen.islTokens());
+        CompletableFuture<Selection> answer = new CompletableFuture<>();
+        PoolCall.start(() -> parts.pool().select(steered(select)), (chosen, failure) -> {
+            if (chosen == null) {
+                answer.completeExceptionally(
+                        failure == null
+                                ? new PoolUnavailableException("select", "pool answered nothing", null)
+                                : failure);
+            } else {
+                answer.complete(chosen);
+            }
+        });
+        return answer.thenApply(chosen -> {
+            parts.observer().onSelected(chosen.worker(), hitRate(chosen), chosen.islTokens());
             WorkerRank worker = chosen.worker();
             return switch (request.phase()) {
                 case AGGREGATED -> new RoutingData(worker, worker, select.prompt());
@@ -102,6 +121,17 @@ public final class RoutingHost<Q, R> {
                 case DECODE, DECODE_STAGED -> new RoutingData(null, worker, select.prompt());
             };
         });
+    }
+
+    /** Cached tokens over prompt tokens. */
+    static double hitRate(Selection chosen) {
+        return chosen.islTokens() == 0 ? 0 : chosen.cachedTokens() / chosen.islTokens();
+    }
+
+    private SelectRequest steered(SelectRequest select) {
+        return boundTarget(select).map(target -> SessionSelection.required(select, target)).orElse(select).toBuilder()
+                .mode(SelectRequest.Mode.ADVISORY)
+                .build();
     }
 
     private Optional<AffinityTarget> boundTarget(SelectRequest select) {
@@ -126,16 +156,41 @@ public final class RoutingHost<Q, R> {
             return CompletableFuture.failedFuture(new BadRequestException(
                     "decode_worker_id, backend_instance_id", "neither", "one of them for direct routing"));
         }
-        WorkerRank rank = WorkerRank.of(worker);
-        if (!parts.health().isAvailable(rank)) {
-            return CompletableFuture.failedFuture(new WorkerGoneException(rank));
+        CompletableFuture<Flow.Publisher<R>> answer = new CompletableFuture<>();
+        PoolCall.start(() -> direct(payload, WorkerRank.of(worker)), (response, failure) -> {
+            if (response == null) {
+                answer.completeExceptionally(failure == null ? HostedRequest.missing("dispatcher") : failure);
+            } else if (!answer.complete(response)) {
+                Dropped.drop(response);
+            }
+        });
+        return answer;
+    }
+
+    private CompletionStage<Flow.Publisher<R>> direct(Q payload, WorkerRank worker) {
+        if (!parts.health().isAvailable(worker)) {
+            throw new WorkerGoneException(worker);
         }
-        return parts.dispatcher().dispatch(payload, new Dispatcher.Target(rank, null, Dispatcher.Mode.DIRECT));
+        return parts.dispatcher().dispatch(payload, new Dispatcher.Target(worker, null, Dispatcher.Mode.DIRECT));
     }
 
     /** Releases not confirmed yet, in no order. */
     public List<PendingFree> pendingFrees() {
         return releases.pending();
+    }
+
+    /** How many requests are not over: selecting, dispatching, or with a response that has not ended. */
+    public int openRequests() {
+        return open.count();
+    }
+
+    /**
+     * Refuses further requests and ends the open ones with {@link dev.tandemkv.catalog.ShutdownException}: their workers are stopped and their
+     * bookings freed. Frees that fail go on being retried while the scheduler runs. Idempotent.
+     */
+    @Override
+    public void close() {
+        open.close();
     }
 
     /** Collects the options of a host; not thread-safe. */
@@ -154,6 +209,7 @@ public final class RoutingHost<Q, R> {
         private Duration stagedGrace = Duration.ofMinutes(2);
         private FreeRetry freeRetry = FreeRetry.DEFAULT;
         private Duration lease = Duration.ofMinutes(5);
+        private int maxOpenRequests = 1_000_000;
         private HostObserver observer = HostObserver.none();
 
         private Builder(
@@ -211,7 +267,7 @@ public final class RoutingHost<Q, R> {
 
         /** How long {@link Phase#DECODE_STAGED} outlives its client, over all stages together. Default 120 s. */
         public Builder<Q, R> stagedGrace(Duration stagedGrace) {
-            this.stagedGrace = Objects.requireNonNull(stagedGrace, "stagedGrace");
+            this.stagedGrace = requirePositive("stagedGrace", stagedGrace);
             return this;
         }
 
@@ -221,9 +277,18 @@ public final class RoutingHost<Q, R> {
             return this;
         }
 
-        /** The lease of bookings that the pool owns by id; tokens renew it, at most every third of it. Default 300 s. */
+        /** The lease of bookings that the pool owns by id: renewed every third of it, by time and by tokens. Default 300 s. */
         public Builder<Q, R> lease(Duration lease) {
-            this.lease = Objects.requireNonNull(lease, "lease");
+            this.lease = requirePositive("lease", lease);
+            return this;
+        }
+
+        /** How many requests may be open, those included whose release is not confirmed yet. Default 1,000,000. */
+        public Builder<Q, R> maxOpenRequests(int maxOpenRequests) {
+            if (maxOpenRequests < 1) {
+                throw new IllegalArgumentException("maxOpenRequests: " + maxOpenRequests + " (expected: >= 1)");
+            }
+            this.maxOpenRequests = maxOpenRequests;
             return this;
         }
 
@@ -231,6 +296,13 @@ public final class RoutingHost<Q, R> {
         public Builder<Q, R> observer(HostObserver observer) {
             this.observer = Objects.requireNonNull(observer, "observer");
             return this;
+        }
+
+        private static Duration requirePositive(String name, Duration value) {
+            if (Objects.requireNonNull(value, name).isNegative() || value.isZero()) {
+                throw new IllegalArgumentException(name + ": " + value + " (expected: positive)");
+            }
+            return value;
         }
 
         public RoutingHost<Q, R> build() {
@@ -247,6 +319,7 @@ public final class RoutingHost<Q, R> {
                     stagedGrace,
                     freeRetry,
                     lease,
+                    maxOpenRequests,
                     new GuardedHostObserver(observer),
                     ticker,
                     scheduler));

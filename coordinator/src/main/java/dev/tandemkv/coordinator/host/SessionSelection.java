@@ -50,12 +50,20 @@ final class SessionSelection {
     private CompletableFuture<Chosen> attempt(Ask ask, int retriesLeft) {
         return hold(ask).thenCompose(held -> {
             AffinityHold hold = held.orElse(null);
-            return releases.reserve(steered(ask.request(), hold), ask.phase(), ask.stop())
+            return reserve(ask, hold)
                     .handle((booking, failure) -> failure == null
                             ? CompletableFuture.completedFuture(new Chosen(booking, hold))
                             : failed(ask, hold, Failures.unwrap(failure), retriesLeft))
                     .thenCompose(next -> next);
         });
+    }
+
+    private CompletableFuture<Booking> reserve(Ask ask, @Nullable AffinityHold hold) {
+        try {
+            return releases.reserve(steered(ask.request(), hold), ask.phase(), ask.stop());
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
     }
 
     private CompletableFuture<Optional<AffinityHold>> hold(Ask ask) {
@@ -129,10 +137,26 @@ final class SessionSelection {
         return CompletableFuture.failedFuture(failure);
     }
 
-    /** Whether a hard session's target is gone, so that its binding is worth nothing. */
-    boolean isGone(AffinityHold hold, Set<Long> excluded) {
-        return hold.steering() == AffinityHold.Steering.REQUIRED
-                && hold.target().isPresent()
-                && !isLive(excluded).test(hold.target().get());
+    /** Ends the hold of an attempt that failed after it was booked; the binding ends with it only if it is worth nothing. */
+    void release(AffinityHold hold, Set<Long> excluded) {
+        if (isGone(hold, excluded)) {
+            hold.invalidate();
+        } else {
+            hold.close();
+        }
+    }
+
+    /** Whether a hard session's target is gone, so that its binding is worth nothing. What cannot be told is kept. */
+    private boolean isGone(AffinityHold hold, Set<Long> excluded) {
+        AffinityTarget target = hold.target().orElse(null);
+        if (hold.steering() != AffinityHold.Steering.REQUIRED || target == null) {
+            return false;
+        }
+        try {
+            return !isLive(excluded).test(target);
+        } catch (RuntimeException broken) {
+            parts.observer().onWarning("worker health", broken);
+            return false;
+        }
     }
 }

@@ -7,20 +7,20 @@ import org.jspecify.annotations.Nullable;
  * A stage given to a caller. Whoever completes or cancels it before its answer comes withdraws the request behind it; the answer then has
  * nobody to go to, which {@link #answer} tells.
  */
-final class HandedOut<T> extends CompletableFuture<T> {
+public final class HandedOut<T> extends CompletableFuture<T> {
 
     private final Runnable withdraw;
 
-    HandedOut(Runnable withdraw) {
+    public HandedOut(Runnable withdraw) {
         this.withdraw = withdraw;
     }
 
     /** Gives the answer; false if the caller has withdrawn. */
-    boolean answer(T value) {
+    public boolean answer(T value) {
         return super.complete(value);
     }
 
-    void answerFailure(Throwable failure) {
+    public void answerFailure(Throwable failure) {
         super.completeExceptionally(failure);
     }
 

@@ -10,6 +10,7 @@ import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.coordinator.MemoryPool;
+import dev.tandemkv.coordinator.PendingFree;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SessionContext;
@@ -25,8 +26,11 @@ import java.util.concurrent.Flow;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A host over two workers whose responses the test writes itself. An item is the number of its tokens, -1 ends it badly. */
+/** A host over two workers whose responses the test writes itself. An item is the number of its tokens, or ends the response. */
 final class HostFixture implements HostObserver, WorkerHealth {
+
+    static final int ENDS_BADLY = -1;
+    static final int ENDS_WELL = -2;
 
     final VirtualTime time = new VirtualTime();
     final MemoryPool pool = new MemoryPool().worker(1).worker(2);
@@ -42,6 +46,9 @@ final class HostFixture implements HostObserver, WorkerHealth {
     final CancellationSignal.Source client = CancellationSignal.source();
     Function<Dispatcher.Target, @Nullable Throwable> refuse = target -> null;
 
+    /** What the dispatcher answers instead of a {@link Response}, if anything. */
+    Function<Dispatcher.Target, @Nullable CompletionStage<Flow.Publisher<Integer>>> answers = target -> null;
+
     RoutingHost.Builder<String, Integer> builder() {
         return RoutingHost.<String, Integer>builder(pool, this::dispatch, HostFixture::read, time)
                 .ticker(time)
@@ -52,7 +59,12 @@ final class HostFixture implements HostObserver, WorkerHealth {
 
     private static ResponseReader.Item read(int item) {
         return new ResponseReader.Item(
-                Math.max(0, item), item < 0 ? ResponseReader.End.BADLY : ResponseReader.End.NOT_YET);
+                Math.max(0, item),
+                switch (item) {
+                    case ENDS_BADLY -> ResponseReader.End.BADLY;
+                    case ENDS_WELL -> ResponseReader.End.WELL;
+                    default -> ResponseReader.End.NOT_YET;
+                });
     }
 
     private CompletionStage<Flow.Publisher<Integer>> dispatch(String payload, Dispatcher.Target target) {
@@ -61,6 +73,10 @@ final class HostFixture implements HostObserver, WorkerHealth {
         Throwable refused = refuse.apply(target);
         if (refused != null) {
             return CompletableFuture.failedFuture(refused);
+        }
+        CompletionStage<Flow.Publisher<Integer>> other = answers.apply(target);
+        if (other != null) {
+            return other;
         }
         Response response = new Response();
         responses.add(response);
@@ -147,7 +163,7 @@ final class HostFixture implements HostObserver, WorkerHealth {
             subscriber.onSubscribe(new Flow.Subscription() {
                 @Override
                 public void request(long n) {
-                    requested += n;
+                    requested = requested + n < 0 ? Long.MAX_VALUE : requested + n;
                 }
 
                 @Override
@@ -171,10 +187,11 @@ final class HostFixture implements HostObserver, WorkerHealth {
     }
 
     /** The client's end. */
-    static final class Sink implements Flow.Subscriber<Integer> {
+    static class Sink implements Flow.Subscriber<Integer> {
         final List<Integer> items = new ArrayList<>();
         Flow.Subscription subscription;
         boolean completed;
+        int ends;
 
         @Nullable
         Throwable failure;
@@ -193,11 +210,13 @@ final class HostFixture implements HostObserver, WorkerHealth {
         @Override
         public void onError(Throwable failure) {
             this.failure = failure;
+            ends++;
         }
 
         @Override
         public void onComplete() {
             completed = true;
+            ends++;
         }
     }
 
@@ -239,6 +258,16 @@ final class HostFixture implements HostObserver, WorkerHealth {
     @Override
     public void onMigration(WorkerRank failed, int attempt) {
         metrics.add("migrated from " + failed.workerId());
+    }
+
+    @Override
+    public void onLeak(PendingFree free) {
+        metrics.add("leak " + free.selectionId());
+    }
+
+    @Override
+    public void onForgotten(String selectionId, WorkerRank worker, long ageNanos) {
+        metrics.add("forgotten " + selectionId + " on " + worker);
     }
 
     @Override
