@@ -4,8 +4,11 @@ import dev.tandemkv.catalog.CancelledException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.coordinator.Leg;
+import dev.tandemkv.coordinator.internal.Timers;
 import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.WorkerGoneException;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +46,7 @@ public final class HandOver {
     public enum AfterDisconnect {
         /** Prefill was still running and has been cancelled. */
         PREFILL_CANCELLED,
-        /** The host still dispatches decode, and drains it. */
+        /** The host still dispatches decode, and drains it; if it does not within the bound, the staged KV is cleaned up. */
         DISPATCH_DECODE,
         /** The staged KV has been cleaned up. */
         CLEANED_UP,
@@ -56,19 +59,25 @@ public final class HandOver {
     private final HandOvers owner;
     private final long id;
     private final BookingId prefill;
+    private final int parts;
 
     private final Object lock = new Object();
-    private int missingParts;
+    private final BitSet missingParts;
     private Status status = Status.OPEN;
     private @Nullable Throwable cause;
     private Scheduler.@Nullable Task deadline;
+    private Scheduler.@Nullable Task disconnectBound;
     private boolean clientGone;
+    /** The engine was told, once, that nobody will use what prefill produced. */
+    private boolean cleared;
 
     HandOver(HandOvers owner, long id, BookingId prefill, int parts) {
         this.owner = owner;
         this.id = id;
         this.prefill = prefill;
-        missingParts = parts;
+        this.parts = parts;
+        missingParts = new BitSet(parts);
+        missingParts.set(0, parts);
     }
 
     /** Minted by the coordinator; positive as a signed 64-bit value. */
@@ -94,14 +103,32 @@ public final class HandOver {
         }
     }
 
-    /** A part of the prefill result has arrived. The deadline counts from the last one. Does nothing after the end. */
+    /** The only part has arrived, or the first of several. */
     public void partArrived() {
+        partArrived(0);
+    }
+
+    /**
+     * A part of the prefill result has arrived. The deadline counts from the last one. Reported again, and after the end, it does nothing.
+     *
+     * @param part from 0, below the number of parts that are expected
+     */
+    public void partArrived(int part) {
+        if (part < 0 || part >= parts) {
+            throw new IllegalArgumentException("part: " + part + " (expected: 0 to " + (parts - 1) + ')');
+        }
+        boolean unbounded = false;
         synchronized (lock) {
-            if (status != Status.OPEN || --missingParts > 0) {
+            missingParts.clear(part);
+            if (status != Status.OPEN || !missingParts.isEmpty()) {
                 return;
             }
             status = Status.STAGED;
-            deadline = owner.scheduler().schedule(owner.deadline(), this::expire);
+            deadline = Timers.start(owner.scheduler(), owner.deadline(), this::expire);
+            unbounded = deadline == null;
+        }
+        if (unbounded) {
+            fail(Leg.DECODE, Timers.refused("hand-over " + Long.toUnsignedString(id)));
         }
     }
 
@@ -131,39 +158,92 @@ public final class HandOver {
         return status == Status.FAILED && cause instanceof SelectionException typed ? typed.kind() : Kind.CONFLICT;
     }
 
-    /** One of the legs failed. Does nothing after the end. */
-    public void fail(Throwable failure) {
-        if (endIfOpen(Status.FAILED, failure)) {
-            owner.ended(this);
+    /**
+     * One of the legs failed. If it was decode, also after it took the staged KV but did not admit it, the prefill worker is told once:
+     * cancelled while it runs, else to clean up. Otherwise nothing happens after the end.
+     */
+    public void fail(Leg leg, Throwable failure) {
+        Clearing clearing;
+        boolean ends;
+        synchronized (lock) {
+            clearing = leg == Leg.DECODE ? clear() : Clearing.NONE;
+            ends = !status.isEnd();
+            if (ends) {
+                end(Status.FAILED, failure);
+            }
         }
+        carryOut(clearing, ends);
     }
 
     void workerRemoved() {
-        fail(new WorkerGoneException(prefill.worker()));
+        fail(Leg.PREFILL, new WorkerGoneException(prefill.worker()));
     }
 
     private void expire() {
-        if (endIfOpen(Status.EXPIRED, null)) {
-            owner.ended(this);
+        Clearing clearing;
+        synchronized (lock) {
+            if (status.isEnd()) {
+                return;
+            }
+            // Decode was still to be dispatched for a client that left, and was not: the KV must not stay for it.
+            boolean undelivered = clientGone && owner.disconnectPolicy() == DisconnectPolicy.DISPATCH_AND_DRAIN;
+            clearing = undelivered ? clear() : Clearing.NONE;
+            end(Status.EXPIRED, null);
         }
+        carryOut(clearing, true);
     }
 
     /** The client has left. Repeated, it does nothing. */
     public AfterDisconnect clientGone() {
         AfterDisconnect after;
+        Clearing clearing = Clearing.NONE;
+        boolean ends;
+        boolean unbounded = false;
         synchronized (lock) {
             after = clientGone ? AfterDisconnect.NOTHING : afterDisconnect();
             clientGone = true;
-            if (after == AfterDisconnect.PREFILL_CANCELLED || after == AfterDisconnect.CLEANED_UP) {
+            ends = after == AfterDisconnect.PREFILL_CANCELLED || after == AfterDisconnect.CLEANED_UP;
+            if (ends) {
+                clearing = clear();
                 end(Status.FAILED, new CancelledException("request of hand-over " + Long.toUnsignedString(id)));
+            } else if (after != AfterDisconnect.NOTHING) {
+                disconnectBound = Timers.start(owner.scheduler(), owner.disconnectBound(), this::expire);
+                unbounded = disconnectBound == null;
             }
         }
-        switch (after) {
-            case PREFILL_CANCELLED -> owner.cancelled(this);
-            case CLEANED_UP -> owner.cleanedUp(this);
-            default -> {}
+        carryOut(clearing, ends);
+        if (unbounded) {
+            fail(Leg.DECODE, Timers.refused("hand-over " + Long.toUnsignedString(id)));
         }
         return after;
+    }
+
+    /** What the prefill worker is told. */
+    private enum Clearing {
+        NONE,
+        CANCEL_PREFILL,
+        CLEAN_UP
+    }
+
+    /** Under the lock, before the state moves. */
+    private Clearing clear() {
+        boolean nothingThere = status == Status.FAILED || status == Status.EXPIRED;
+        if (cleared || nothingThere) {
+            return Clearing.NONE;
+        }
+        cleared = true;
+        return status == Status.OPEN ? Clearing.CANCEL_PREFILL : Clearing.CLEAN_UP;
+    }
+
+    private void carryOut(Clearing clearing, boolean ended) {
+        switch (clearing) {
+            case CANCEL_PREFILL -> owner.cancelPrefill(this);
+            case CLEAN_UP -> owner.cleanUp(this);
+            case NONE -> {}
+        }
+        if (ended) {
+            owner.ended(this);
+        }
     }
 
     private AfterDisconnect afterDisconnect() {
@@ -179,23 +259,17 @@ public final class HandOver {
         };
     }
 
-    private boolean endIfOpen(Status to, @Nullable Throwable failure) {
-        synchronized (lock) {
-            if (status.isEnd()) {
-                return false;
-            }
-            end(to, failure);
-            return true;
-        }
-    }
-
     /** Under the lock. */
     private void end(Status to, @Nullable Throwable failure) {
         status = to;
         cause = failure;
-        if (deadline != null) {
-            deadline.cancel();
-            deadline = null;
+        cancel(deadline);
+        cancel(disconnectBound);
+    }
+
+    private static void cancel(Scheduler.@Nullable Task timer) {
+        if (timer != null) {
+            timer.cancel();
         }
     }
 }

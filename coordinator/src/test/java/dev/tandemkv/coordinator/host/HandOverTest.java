@@ -8,6 +8,7 @@ import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
+import dev.tandemkv.coordinator.Leg;
 import dev.tandemkv.coordinator.host.HandOver.AfterDisconnect;
 import dev.tandemkv.coordinator.host.HandOver.Status;
 import dev.tandemkv.selection.BookingId;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class HandOverTest implements HandOverPort {
@@ -24,7 +26,7 @@ class HandOverTest implements HandOverPort {
     private final List<String> calls = new ArrayList<>();
 
     private HandOvers with(DisconnectPolicy policy) {
-        return new HandOvers(policy, Duration.ofSeconds(30), this, time, new SeededRandom(3));
+        return HandOvers.builder(policy, this, time, new SeededRandom(3)).build();
     }
 
     private static BookingId booking(long worker) {
@@ -59,9 +61,10 @@ class HandOverTest implements HandOverPort {
         HandOver handOver = with(DisconnectPolicy.ABORT).open(booking(1), 2, 1);
         time.advance(Duration.ofSeconds(100));
         handOver.partArrived();
-        time.advance(Duration.ofSeconds(100));
-        assertThat(handOver.status()).isEqualTo(Status.OPEN);
         handOver.partArrived();
+        time.advance(Duration.ofSeconds(100));
+        assertThat(handOver.status()).as("the same part again").isEqualTo(Status.OPEN);
+        handOver.partArrived(1);
         time.advance(Duration.ofSeconds(29));
         assertThat(handOver.status()).isEqualTo(Status.STAGED);
         time.advance(Duration.ofSeconds(2));
@@ -84,12 +87,97 @@ class HandOverTest implements HandOverPort {
     void kP2_legFails_caseIsKept() {
         HandOver handOver = with(DisconnectPolicy.ABORT).open(booking(1));
         IllegalStateException failure = new IllegalStateException("prefill died");
-        handOver.fail(failure);
-        handOver.fail(new IllegalStateException("later"));
+        handOver.fail(Leg.PREFILL, failure);
+        handOver.fail(Leg.DECODE, new IllegalStateException("later"));
         handOver.partArrived();
         assertThat(handOver.status()).isEqualTo(Status.FAILED);
         assertThat(handOver.cause()).isSameAs(failure);
         assertThat(calls).containsExactly("ended");
+    }
+
+    @Test
+    void kP2_decodeFailsWhilePrefillRuns_prefillIsCancelledAtOnce() {
+        HandOver handOver = with(DisconnectPolicy.LET_EXPIRE).open(booking(1));
+        handOver.fail(Leg.DECODE, new IllegalStateException("decode died"));
+        assertThat(calls).containsExactly("cancelPrefill", "ended");
+    }
+
+    @Test
+    void kP3_decodeRefusesWhatItTook_prefillWorkerIsToldOnceAndNothingIsReused() {
+        HandOver handOver = staged(DisconnectPolicy.LET_EXPIRE);
+        handOver.take();
+        handOver.fail(Leg.DECODE, new IllegalStateException("too long"));
+        handOver.fail(Leg.DECODE, new IllegalStateException("too long"));
+        assertThat(calls).containsExactly("ended", "cleanUp");
+        assertThat(unusable(handOver).status()).isEqualTo(Status.DONE);
+    }
+
+    @Test
+    void clientGoneAndDecodeNeverDispatched_cleanedUpWithinTheBound() {
+        HandOvers patient = HandOvers.builder(DisconnectPolicy.DISPATCH_AND_DRAIN, this, time, new SeededRandom(3))
+                .deadline(Duration.ofHours(1))
+                .build();
+        HandOver handOver = patient.open(booking(1));
+        handOver.partArrived();
+        assertThat(handOver.clientGone()).isEqualTo(AfterDisconnect.DISPATCH_DECODE);
+        time.advance(Duration.ofSeconds(119));
+        assertThat(handOver.status()).isEqualTo(Status.STAGED);
+        time.advance(Duration.ofSeconds(1));
+        assertThat(handOver.status()).isEqualTo(Status.EXPIRED);
+        assertThat(calls).containsExactly("cleanUp", "ended");
+        assertThat(time.pending()).isZero();
+    }
+
+    @Test
+    void portThrows_handOverStillEnds() {
+        HandOvers all = HandOvers.builder(
+                        DisconnectPolicy.ABORT,
+                        new HandOverPort() {
+                            @Override
+                            public void cancelPrefill(HandOver handOver) {
+                                throw new AssertionError("port");
+                            }
+
+                            @Override
+                            public void cleanUp(HandOver handOver) {
+                                throw new IllegalStateException("port");
+                            }
+                        },
+                        time,
+                        new SeededRandom(3))
+                .build();
+        all.open(booking(1)).clientGone();
+        HandOver staged = all.open(booking(1));
+        staged.partArrived();
+        staged.clientGone();
+        assertThat(all.live()).isEmpty();
+    }
+
+    @Test
+    void schedulerRefuses_nothingIsStagedWithoutABound() {
+        HandOvers all = HandOvers.builder(
+                        DisconnectPolicy.ABORT,
+                        this,
+                        (delay, work) -> {
+                            throw new RejectedExecutionException("shut down");
+                        },
+                        new SeededRandom(3))
+                .build();
+        HandOver handOver = all.open(booking(1));
+        handOver.partArrived();
+        assertThat(unusable(handOver).kind()).isEqualTo(Kind.UNAVAILABLE);
+        assertThat(calls).containsExactly("cleanUp", "ended");
+    }
+
+    @Test
+    void limitOfLiveHandOvers_isTyped() {
+        HandOvers few = HandOvers.builder(DisconnectPolicy.ABORT, this, time, new SeededRandom(3))
+                .maxLive(1)
+                .build();
+        HandOver first = few.open(booking(1));
+        assertThatThrownBy(() -> few.open(booking(1))).isInstanceOf(RequestLimitException.class);
+        first.clientGone();
+        assertThat(few.open(booking(1)).status()).isEqualTo(Status.OPEN);
     }
 
     @Test
@@ -146,8 +234,13 @@ class HandOverTest implements HandOverPort {
                 .withMessageContaining("parts: 0");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> with(DisconnectPolicy.ABORT).open(new BookingId("r", new WorkerRank(1, 8), 1), 1, 8));
-        assertThatThrownBy(() -> new HandOvers(DisconnectPolicy.ABORT, Duration.ZERO, this, time, new SeededRandom(1)))
-                .hasMessageContaining("deadline");
+        HandOvers.Builder builder = HandOvers.builder(DisconnectPolicy.ABORT, this, time, new SeededRandom(1));
+        assertThatThrownBy(() -> builder.deadline(Duration.ZERO)).hasMessageContaining("deadline");
+        assertThatThrownBy(() -> builder.disconnectBound(Duration.ofSeconds(-1)))
+                .hasMessageContaining("disconnectBound");
+        assertThatThrownBy(() -> builder.maxLive(0)).hasMessageContaining("maxLive");
+        assertThatThrownBy(() -> builder.build().open(booking(1)).partArrived(1))
+                .hasMessageContaining("part: 1");
     }
 
     @Override
