@@ -3,6 +3,7 @@ package dev.tandemkv.selection;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerLifecycle;
+import dev.tandemkv.indexer.health.LadderRung;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -38,6 +39,16 @@ final class GuardedObservers implements SelectionObserver {
     @Override
     public void onFailed(PartitionKey partition, SelectionException.Kind kind) {
         tell(o -> o.onFailed(partition, kind));
+    }
+
+    @Override
+    public void onRung(PartitionKey partition, LadderRung rung) {
+        tell(o -> o.onRung(partition, rung));
+    }
+
+    @Override
+    public void onQueueRejected(PartitionKey partition, String policyClass, QueueRejectedException.Limit limit) {
+        tell(o -> o.onQueueRejected(partition, policyClass, limit));
     }
 
     @Override

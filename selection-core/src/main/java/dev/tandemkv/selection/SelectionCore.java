@@ -1,5 +1,7 @@
 package dev.tandemkv.selection;
 
+import dev.tandemkv.affinity.AffinityStats;
+import dev.tandemkv.affinity.SessionAffinity;
 import dev.tandemkv.catalog.CatalogChanges;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
@@ -300,6 +302,13 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     /** What the bookings of a partition gave up against the best overlap and the lowest cost; empty if there is no such partition. */
     public Optional<Regret.Snapshot> regret(PartitionKey partition) {
         return Optional.ofNullable(parts.partitions().find(partition)).map(Partition::regret);
+    }
+
+    /** What the session table of a partition did and holds; empty if there is no such partition, or sessions do not stick there. */
+    public Optional<AffinityStats> sessionStats(PartitionKey partition) {
+        return Optional.ofNullable(parts.partitions().find(partition))
+                .map(Partition::sessions)
+                .map(SessionAffinity::stats);
     }
 
     public Readiness ready() {

@@ -3,6 +3,7 @@ package dev.tandemkv.selection;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerLifecycle;
+import dev.tandemkv.indexer.health.LadderRung;
 import java.util.List;
 
 /**
@@ -25,6 +26,16 @@ public interface SelectionObserver {
 
     /** A selection ended with an error. */
     default void onFailed(PartitionKey partition, SelectionException.Kind kind) {}
+
+    /**
+     * What the knowledge of caches of a selection rested on; told with each {@link #onSelected}.
+     *
+     * @param rung after what failed of this selection's lookups
+     */
+    default void onRung(PartitionKey partition, LadderRung rung) {}
+
+    /** A request would have had to wait and could not; told beside {@link #onFailed}. */
+    default void onQueueRejected(PartitionKey partition, String policyClass, QueueRejectedException.Limit limit) {}
 
     /** A request began to wait. */
     default void onQueued(PartitionKey partition) {}

@@ -280,7 +280,9 @@ public final class Partition {
     PartitionLoads pending(List<RankLoad> loads) {
         Pending queued =
                 waiting == null ? new Pending(0, 0, 0) : waiting.queue().pending();
-        return new PartitionLoads(key, loads, queued.requests(), queued.islTokens(), queued.cachedTokens());
+        List<PartitionLoads.ClassLoad> classes =
+                waiting == null ? List.of() : waiting.queue().loads();
+        return new PartitionLoads(key, loads, queued.requests(), queued.islTokens(), queued.cachedTokens(), classes);
     }
 
     /** Makes the rows' slots those of an epoch of the index. */

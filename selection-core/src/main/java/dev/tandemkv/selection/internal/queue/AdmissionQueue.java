@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.queue;
 
+import dev.tandemkv.selection.PartitionLoads.ClassLoad;
 import dev.tandemkv.selection.QueueRejectedException;
 import dev.tandemkv.selection.QueueRejectedException.Limit;
 import dev.tandemkv.selection.QueueRejectedException.Pending;
@@ -220,6 +221,13 @@ public final class AdmissionQueue<T> {
     /** Waiting requests of one class and their tokens. */
     public Pending pending(QueueClass queueClass) {
         return of(queueClass).pending();
+    }
+
+    /** What waits in each class, in their order. */
+    public List<ClassLoad> loads() {
+        return classes.stream()
+                .map(queue -> new ClassLoad(queue.queueClass.name(), queue.pending()))
+                .toList();
     }
 
     private static long saturated(long a, long b) {

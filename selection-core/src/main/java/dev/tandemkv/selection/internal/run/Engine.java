@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.NotReadyException;
+import dev.tandemkv.selection.QueueRejectedException;
 import dev.tandemkv.selection.ReplicaStats;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.explain.DecisionLog;
@@ -260,6 +261,7 @@ public final class Engine {
                         Math.round(made.cachedTokens()),
                         made.prompt().islTokens(),
                         made.waitedNanos());
+        core.observer().onRung(in.key(), made.rung());
         if (made.blocksLost() > 0) {
             core.observer().onNonMaxOverlap(in.key(), worker.workerId(), worker.rank(), made.blocksLost());
         }
@@ -268,5 +270,8 @@ public final class Engine {
     void failed(PartitionKey key, SelectionException cause) {
         core.counters().failed.increment();
         core.observer().onFailed(key, cause.kind());
+        if (cause instanceof QueueRejectedException rejected) {
+            core.observer().onQueueRejected(key, rejected.policyClass(), rejected.limit());
+        }
     }
 }
