@@ -52,6 +52,11 @@ final class GuardedObservers implements SelectionObserver {
     }
 
     @Override
+    public void onTimed(PartitionKey partition, LookupTimings lookups, long waitedNanos, long totalNanos) {
+        tell(o -> o.onTimed(partition, lookups, waitedNanos, totalNanos));
+    }
+
+    @Override
     public void onQueued(PartitionKey partition) {
         tell(o -> o.onQueued(partition));
     }

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param sequenceHashes tracking hashes that were booked; empty unless booked
  * @param trackPrefillTokens whether prefill load was charged; meaningful for bookings only
  * @param waitedNanos time spent in the queue
+ * @param timings what hashing and lookups took
  * @param rung what the knowledge of caches rested on
  * @param explanation how it was decided, if the request asked; else {@code null}
  */
@@ -44,6 +45,7 @@ public record Selection(
         long[] sequenceHashes,
         boolean trackPrefillTokens,
         long waitedNanos,
+        LookupTimings timings,
         LadderRung rung,
         @Nullable Explanation explanation) {
 
@@ -54,6 +56,7 @@ public record Selection(
         Objects.requireNonNull(worker, "worker");
         Objects.requireNonNull(overlap, "overlap");
         Objects.requireNonNull(sequenceHashes, "sequenceHashes");
+        Objects.requireNonNull(timings, "timings");
         Objects.requireNonNull(rung, "rung");
     }
 
@@ -78,6 +81,7 @@ public record Selection(
         private long[] sequenceHashes = NO_HASHES;
         private boolean trackPrefillTokens;
         private long waitedNanos;
+        private LookupTimings timings = LookupTimings.NONE;
         private LadderRung rung = LadderRung.EXACT_INDEX;
         private @Nullable Explanation explanation;
 
@@ -151,6 +155,12 @@ public record Selection(
             return this;
         }
 
+        /** Default {@link LookupTimings#NONE}. */
+        public Builder timings(LookupTimings timings) {
+            this.timings = timings;
+            return this;
+        }
+
         /** Default {@link LadderRung#EXACT_INDEX}. */
         public Builder rung(LadderRung rung) {
             this.rung = rung;
@@ -179,6 +189,7 @@ public record Selection(
                     sequenceHashes,
                     trackPrefillTokens,
                     waitedNanos,
+                    timings,
                     rung,
                     explanation);
         }

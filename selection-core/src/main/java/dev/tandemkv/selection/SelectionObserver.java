@@ -37,6 +37,16 @@ public interface SelectionObserver {
     /** A request would have had to wait and could not; told beside {@link #onFailed}. */
     default void onQueueRejected(PartitionKey partition, String policyClass, QueueRejectedException.Limit limit) {}
 
+    /**
+     * A request whose lookups were answered has ended, well or not; told once for each. What is left of the total beside hashing, lookups
+     * and the wait in the queue is scheduling.
+     *
+     * @param lookups what hashing and lookups took
+     * @param waitedNanos time in the queue
+     * @param totalNanos from the call to its end
+     */
+    default void onTimed(PartitionKey partition, LookupTimings lookups, long waitedNanos, long totalNanos) {}
+
     /** A request began to wait. */
     default void onQueued(PartitionKey partition) {}
 

@@ -16,6 +16,7 @@ package dev.tandemkv.selection;
  * @param leaked handles lost without close
  * @param unpinned requests that went on without their session, because a limit was met
  * @param subBlock prompts shorter than a block
+ * @param sharedCacheErrors questions that the shared cache did not answer
  * @param reservations ids that are taken now, those in flight included
  * @param pendingSelections selections that can be replayed now
  */
@@ -32,6 +33,7 @@ public record SelectionStats(
         long leaked,
         long unpinned,
         long subBlock,
+        long sharedCacheErrors,
         int reservations,
         int pendingSelections) {
 
@@ -50,6 +52,7 @@ public record SelectionStats(
                 leaked - earlier.leaked,
                 unpinned - earlier.unpinned,
                 subBlock - earlier.subBlock,
+                sharedCacheErrors - earlier.sharedCacheErrors,
                 reservations,
                 pendingSelections);
     }

@@ -36,8 +36,18 @@ final class CoreFixture {
 
     /** One of several cores that share their time. */
     CoreFixture(SelectionConfig config, SelectionHost host, VirtualTime time, long seed) {
+        this(config, host, time, seed, SelectionObserver.NONE);
+    }
+
+    CoreFixture(SelectionConfig config, SelectionHost host, SelectionObserver observer) {
+        this(config, host, new VirtualTime(), 7, observer);
+    }
+
+    private CoreFixture(
+            SelectionConfig config, SelectionHost host, VirtualTime time, long seed, SelectionObserver observer) {
         this.time = time;
         core = SelectionCore.builder()
+                .observer(observer)
                 .config(config)
                 .host(host)
                 .ticker(time)

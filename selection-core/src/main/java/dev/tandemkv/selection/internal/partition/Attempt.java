@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.BookingId;
+import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.Overlap;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.WorkerLoad;
@@ -68,6 +69,7 @@ public final class Attempt {
     private LadderRung rung = LadderRung.LOAD_ONLY;
     private Map<WorkerRank, RemoteIndex.Match> remote = Map.of();
     private int @Nullable [] sharedHits;
+    private @Nullable LookupTimings timings;
 
     // ---- in the queue
     private boolean mayWait = true;
@@ -233,6 +235,16 @@ public final class Attempt {
 
     int @Nullable [] sharedHits() {
         return sharedHits;
+    }
+
+    /** The lookups are over. */
+    void timed(LookupTimings took) {
+        timings = took;
+    }
+
+    /** What the lookups took, the last ones where it was asked twice; {@code null} while they run. */
+    public @Nullable LookupTimings timings() {
+        return timings;
     }
 
     // ---- in the queue

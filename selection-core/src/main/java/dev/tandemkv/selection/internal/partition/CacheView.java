@@ -3,6 +3,7 @@ package dev.tandemkv.selection.internal.partition;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
@@ -108,14 +109,34 @@ public final class CacheView {
     public @Nullable CompletionStage<?> lookUp(Attempt attempt) {
         if (attempt.prompt().blockHashes().length == 0) {
             attempt.lookedUp(null, best);
+            attempt.timed(attempt.prompt().timings(0, 0, null, false));
             return null;
         }
+        long began = core.ticker().read();
         CompletionStage<?> shared = askShared(attempt);
         CompletionStage<?> there = lookUpRanks(attempt);
-        if (there == null || shared == null) {
-            return there == null ? shared : there;
+        if (there == null && shared == null) {
+            long took = core.ticker().read() - began;
+            attempt.timed(attempt.prompt().timings(took, took, null, false));
+            return null;
         }
-        return there.thenCombine(shared, (a, b) -> a);
+        return timed(attempt, began, there, shared);
+    }
+
+    private CompletionStage<?> timed(
+            Attempt attempt, long began, @Nullable CompletionStage<?> there, @Nullable CompletionStage<?> shared) {
+        Ticker ticker = core.ticker();
+        CompletionStage<Long> indexed = there == null
+                ? CompletableFuture.completedStage(ticker.read() - began)
+                : there.thenApply(answer -> ticker.read() - began);
+        if (shared == null) {
+            return indexed.thenAccept(took -> attempt.timed(attempt.prompt().timings(took, took, null, false)));
+        }
+        return indexed.thenCombine(shared.thenApply(answer -> ticker.read() - began), (index, cache) -> {
+            boolean failed = attempt.sharedHits() == null;
+            attempt.timed(attempt.prompt().timings(Math.max(index, cache), index, cache, failed));
+            return attempt;
+        });
     }
 
     /** As {@link #lookUp}, of the ranks alone. */
@@ -176,6 +197,7 @@ public final class CacheView {
                 .handle((positions, failure) -> {
                     if (failure != null) {
                         LOG.warn("the shared cache could not be asked for {}", key, failure);
+                        core.counters().sharedCacheErrors.increment();
                     }
                     attempt.sharedHits(positions);
                     return attempt;

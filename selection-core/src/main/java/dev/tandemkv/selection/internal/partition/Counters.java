@@ -18,6 +18,7 @@ public final class Counters {
     public final LongAdder leaked = new LongAdder();
     public final LongAdder unpinned = new LongAdder();
     public final LongAdder subBlock = new LongAdder();
+    public final LongAdder sharedCacheErrors = new LongAdder();
 
     public void ended(EndReason reason) {
         switch (reason) {
@@ -43,6 +44,7 @@ public final class Counters {
                 leaked.sum(),
                 unpinned.sum(),
                 subBlock.sum(),
+                sharedCacheErrors.sum(),
                 reservations,
                 pendingSelections);
     }

@@ -79,7 +79,8 @@ public final class Partition {
         this.core = core;
         this.cache = cache;
         this.sessions = sessions;
-        hashing = new PromptHashing(blockSize, eagle, core.config().tracking(), keyed, core.random());
+        hashing =
+                new PromptHashing(core.ticker(), blockSize, eagle, core.config().tracking(), keyed, core.random());
         mailbox = new Mailbox(core.afterwards());
         profile = core.config().queueProfile(key.modelName());
         random = core.random().split();

@@ -1,5 +1,8 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.selection.LookupTimings;
+import org.jspecify.annotations.Nullable;
+
 /**
  * A prompt as the partition needs it. Immutable; the arrays must not be changed.
  *
@@ -7,14 +10,20 @@ package dev.tandemkv.selection.internal.partition;
  * @param trackingHashes cumulative hash of each full block: what the ledger books; empty where blocks are not tracked
  * @param islTokens prompt length in tokens
  * @param requestBlocks {@code ceil(isl / block size)}
+ * @param blockHashingNanos time that the block hashes took; 0 if they were given
+ * @param trackingHashingNanos time that the tracking hashes took; 0 if they were given
  */
-public record PreparedPrompt(long[] blockHashes, long[] trackingHashes, long islTokens, long requestBlocks) {
+public record PreparedPrompt(
+        long[] blockHashes,
+        long[] trackingHashes,
+        long islTokens,
+        long requestBlocks,
+        long blockHashingNanos,
+        long trackingHashingNanos) {
 
-    private static final long[] NONE = {};
-
-    static PreparedPrompt of(
-            long[] blockHashes, long[] trackingHashes, long islTokens, int blockSize, boolean tracked) {
-        long blocks = islTokens / blockSize + (islTokens % blockSize == 0 ? 0 : 1);
-        return new PreparedPrompt(blockHashes, tracked ? trackingHashes : NONE, islTokens, blocks);
+    /** The times of the hashing together with those of the lookups. */
+    LookupTimings timings(long lookups, long indexer, @Nullable Long sharedCache, boolean sharedCacheFailed) {
+        return new LookupTimings(
+                blockHashingNanos, trackingHashingNanos, lookups, indexer, sharedCache, sharedCacheFailed);
     }
 }

@@ -1,7 +1,7 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.hash.BlockHasher;
-import dev.tandemkv.indexer.hash.BlockHashes;
 import dev.tandemkv.indexer.hash.HashScope;
 import dev.tandemkv.indexer.hash.HashedPrompt;
 import dev.tandemkv.indexer.hash.MultimodalObjects;
@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PromptHashing {
 
+    private static final long[] NOT_TRACKED = {};
+
+    private final Ticker ticker;
     private final BlockHasher plain;
     private final BlockHasher windowed;
     private final boolean eagle;
@@ -28,11 +31,13 @@ public final class PromptHashing {
 
     /** @param keyed the keyed tracking hash, or {@code null} for the public one */
     PromptHashing(
+            Ticker ticker,
             int blockSize,
             boolean eagle,
             TrackingConfig tracking,
             @Nullable TrackingHasher keyed,
             SharedRandom random) {
+        this.ticker = ticker;
         plain = BlockHasher.ofBlockSize(blockSize);
         windowed = plain.withLookahead(1);
         this.eagle = eagle;
@@ -53,35 +58,51 @@ public final class PromptHashing {
     }
 
     private PreparedPrompt prepare(Prompt.Tokens tokens, boolean shares) {
+        long began = ticker.read();
         BlockHasher hasher = tokens.eagle() == null ? of(eagle) : of(tokens.eagle());
         HashScope scope = scope(tokens);
         MultimodalObjects objects = tokens.multimodal().isEmpty()
                 ? MultimodalObjects.NONE
                 : MultimodalObjects.perBlock(tokens.multimodal());
-        BlockHashes hashes = hasher.hash(tokens.tokenIds(), scope, objects);
-        long[] forLedger;
-        if (!shares) {
-            forLedger = unshared(hashes.size());
-        } else if (keyed != null) {
-            forLedger = keyed.hash(
-                    HashedPrompt.of(tokens.tokenIds(), hasher).withScope(scope).withObjects(objects));
-        } else {
-            forLedger = hashes.sequences();
+        int[] ids = tokens.tokenIds();
+        long[] locals = new long[hasher.blocks(ids.length)];
+        hasher.locals(ids, ids.length, scope, objects, locals);
+        long hashed = ticker.read();
+        long[] forLedger = NOT_TRACKED;
+        if (tracking.activeBlocks() && locals.length > 0) {
+            forLedger = shares ? chained(tokens, hasher, scope, objects, locals) : random.unshared(locals.length);
         }
-        return prepared(hashes.locals(), forLedger, tokens.islTokens());
+        return new PreparedPrompt(
+                locals,
+                forLedger,
+                ids.length,
+                blocksOf(ids.length),
+                hashed - began,
+                forLedger.length == 0 ? 0 : ticker.read() - hashed);
+    }
+
+    private long[] chained(
+            Prompt.Tokens tokens, BlockHasher hasher, HashScope scope, MultimodalObjects objects, long[] locals) {
+        if (keyed != null) {
+            return keyed.hash(
+                    HashedPrompt.of(tokens.tokenIds(), hasher).withScope(scope).withObjects(objects));
+        }
+        long[] chain = new long[locals.length];
+        BlockHasher.chain(locals, locals.length, chain);
+        return chain;
     }
 
     private PreparedPrompt prepare(Prompt.Hashes given, boolean shares) {
-        long[] forLedger = shares ? given.sequenceHashes() : unshared(given.sequenceHashes().length);
-        return prepared(given.blockHashes(), forLedger, given.islTokens());
+        long[] forLedger = NOT_TRACKED;
+        if (tracking.activeBlocks()) {
+            forLedger = shares ? given.sequenceHashes() : random.unshared(given.sequenceHashes().length);
+        }
+        return new PreparedPrompt(given.blockHashes(), forLedger, given.islTokens(), blocksOf(given.islTokens()), 0, 0);
     }
 
-    private PreparedPrompt prepared(long[] locals, long[] forLedger, long islTokens) {
-        return PreparedPrompt.of(locals, forLedger, islTokens, plain.blockSize(), tracking.activeBlocks());
-    }
-
-    private long[] unshared(int blocks) {
-        return tracking.activeBlocks() ? random.unshared(blocks) : new long[0];
+    private long blocksOf(long islTokens) {
+        int blockSize = plain.blockSize();
+        return islTokens / blockSize + (islTokens % blockSize == 0 ? 0 : 1);
     }
 
     private BlockHasher of(boolean windows) {

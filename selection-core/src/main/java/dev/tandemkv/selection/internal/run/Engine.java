@@ -6,10 +6,12 @@ import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.NotReadyException;
 import dev.tandemkv.selection.QueueRejectedException;
 import dev.tandemkv.selection.ReplicaStats;
 import dev.tandemkv.selection.Selection;
+import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.explain.DecisionRecord;
 import dev.tandemkv.selection.host.LeaseObserver;
@@ -264,6 +266,17 @@ public final class Engine {
         core.observer().onRung(in.key(), made.rung());
         if (made.blocksLost() > 0) {
             core.observer().onNonMaxOverlap(in.key(), worker.workerId(), worker.rank(), made.blocksLost());
+        }
+    }
+
+    /** Now, or 0 where nobody is told how long things take. */
+    long observedNow() {
+        return core.observer() == SelectionObserver.NONE ? 0 : core.ticker().read();
+    }
+
+    void timed(PartitionKey key, LookupTimings lookups, long waitedNanos, long startedAt) {
+        if (core.observer() != SelectionObserver.NONE) {
+            core.observer().onTimed(key, lookups, waitedNanos, core.ticker().read() - startedAt);
         }
     }
 

@@ -9,6 +9,7 @@ import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.PolicyFaultException;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
@@ -53,6 +54,8 @@ final class SelectRun<T> implements Runnable {
     private volatile @Nullable Reservation claim;
     private volatile @Nullable AffinityHold hold;
     private @Nullable Attempt attempt;
+    private long startedAt;
+    private boolean timed;
 
     /** Set once the partition step has seen the attempt, for whoever stops it. */
     private volatile @Nullable Attempt waiting;
@@ -72,6 +75,7 @@ final class SelectRun<T> implements Runnable {
 
     PendingStage<T> start() {
         stage.onCancel(this);
+        startedAt = engine.observedNow();
         try {
             engine.requireOpen();
             Partition entered = engine.ready(request.partition());
@@ -315,6 +319,7 @@ final class SelectRun<T> implements Runnable {
     private void deliver(Partition in, Attempt made, @Nullable Reservation row, Selection selection, T value) {
         engine.over(this);
         engine.selected(in, made, selection);
+        tellTimes();
         if (!stage.settle(value)) {
             delivery.takeBack(engine, row);
         }
@@ -382,6 +387,17 @@ final class SelectRun<T> implements Runnable {
         SelectionException typed = typed(cause);
         if (stage.fail(typed)) {
             engine.failed(request.partition(), typed);
+        }
+        tellTimes();
+    }
+
+    /** Tells once what it took, if the lookups were answered. */
+    private void tellTimes() {
+        Attempt made = attempt;
+        LookupTimings lookups = made == null ? null : made.timings();
+        if (lookups != null && made != null && !timed) {
+            timed = true;
+            engine.timed(request.partition(), lookups, made.waitedNanos(), startedAt);
         }
     }
 

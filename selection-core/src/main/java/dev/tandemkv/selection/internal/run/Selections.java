@@ -1,6 +1,7 @@
 package dev.tandemkv.selection.internal.run;
 
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.ReservationRequest;
 import dev.tandemkv.selection.SelectRequest;
@@ -20,6 +21,7 @@ final class Selections {
 
     static Selection of(Partition in, Attempt attempt, @Nullable String selectionId) {
         boolean booked = attempt.entry() != null;
+        LookupTimings timings = attempt.timings();
         return new Selection(
                 selectionId,
                 in.key(),
@@ -36,6 +38,7 @@ final class Selections {
                 booked ? attempt.prompt().trackingHashes() : NOT_BOOKED,
                 attempt.trackPrefill(),
                 attempt.waitedNanos(),
+                timings == null ? LookupTimings.NONE : timings,
                 attempt.rung(),
                 attempt.explanation());
     }
