@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param workerLoad load of the rank; advisory selections only
  * @param sequenceHashes tracking hashes that were booked; empty unless booked
  * @param trackPrefillTokens whether prefill load was charged; meaningful for bookings only
+ * @param kvHint where the rank can fetch what it lacks of the prompt, or {@code null}; bookings only
  * @param waitedNanos time spent in the queue
  * @param timings what hashing and lookups took
  * @param rung what the knowledge of caches rested on
@@ -44,6 +45,7 @@ public record Selection(
         @Nullable WorkerLoad workerLoad,
         long[] sequenceHashes,
         boolean trackPrefillTokens,
+        @Nullable KvHint kvHint,
         long waitedNanos,
         LookupTimings timings,
         LadderRung rung,
@@ -80,6 +82,7 @@ public record Selection(
         private @Nullable WorkerLoad workerLoad;
         private long[] sequenceHashes = NO_HASHES;
         private boolean trackPrefillTokens;
+        private @Nullable KvHint kvHint;
         private long waitedNanos;
         private LookupTimings timings = LookupTimings.NONE;
         private LadderRung rung = LadderRung.EXACT_INDEX;
@@ -150,6 +153,11 @@ public record Selection(
             return this;
         }
 
+        public Builder kvHint(@Nullable KvHint kvHint) {
+            this.kvHint = kvHint;
+            return this;
+        }
+
         public Builder waitedNanos(long waitedNanos) {
             this.waitedNanos = waitedNanos;
             return this;
@@ -188,6 +196,7 @@ public record Selection(
                     workerLoad,
                     sequenceHashes,
                     trackPrefillTokens,
+                    kvHint,
                     waitedNanos,
                     timings,
                     rung,

@@ -47,6 +47,7 @@ final class DecisionLines {
         out.writeNumberField("effective_prefill_tokens", selection.effectivePrefillTokens());
         out.writeNumberField("potential_decode_blocks", selection.potentialDecodeBlocks());
         out.writeNumberField("waited_nanos", selection.waitedNanos());
+        out.writeStringField("rung", selection.rung().name());
     }
 
     private static void worker(JsonGenerator out, WorkerRank worker) throws IOException {

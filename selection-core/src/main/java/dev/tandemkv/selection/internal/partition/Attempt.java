@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.BookingId;
+import dev.tandemkv.selection.KvHint;
 import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.Overlap;
 import dev.tandemkv.selection.SelectRequest;
@@ -70,6 +71,7 @@ public final class Attempt {
     private Map<WorkerRank, RemoteIndex.Match> remote = Map.of();
     private int @Nullable [] sharedHits;
     private @Nullable LookupTimings timings;
+    private boolean wantsHint;
 
     // ---- in the queue
     private boolean mayWait = true;
@@ -84,6 +86,7 @@ public final class Attempt {
     private @Nullable WorkerSpec spec;
     private @Nullable LedgerEntry entry;
     private @Nullable WorkerLoad load;
+    private @Nullable KvHint hint;
     private Overlap overlap = Overlap.NONE;
     private double cachedTokens;
     private long effectivePrefillTokens;
@@ -237,6 +240,15 @@ public final class Attempt {
         return sharedHits;
     }
 
+    /** The lookup is to keep the names of the last blocks, so that the decision can hint where to fetch what its rank lacks. */
+    public void wantHint() {
+        wantsHint = true;
+    }
+
+    boolean wantsHint() {
+        return wantsHint;
+    }
+
     /** The lookups are over. */
     void timed(LookupTimings took) {
         timings = took;
@@ -327,6 +339,15 @@ public final class Attempt {
 
     void load(WorkerLoad of) {
         load = of;
+    }
+
+    void hint(@Nullable KvHint where) {
+        hint = where;
+    }
+
+    /** Where the chosen rank can fetch what it lacks, or {@code null}. */
+    public @Nullable KvHint hint() {
+        return hint;
     }
 
     void booked(LedgerEntry as) {

@@ -58,6 +58,8 @@ public final class CacheView {
     private final @Nullable PredictedOverlay assumed;
     private final LadderRung best;
     private final MpmcAtomicArrayQueue<OverlapScores> pool = new MpmcAtomicArrayQueue<>(POOLED);
+    /** Those that keep the names of the last blocks. */
+    private final MpmcAtomicArrayQueue<OverlapScores> namingPool = new MpmcAtomicArrayQueue<>(POOLED);
 
     public CacheView(PartitionKey key, int blockSize, CoreContext core, PrefixIndex index, SourceTraits traits) {
         this.key = key;
@@ -79,6 +81,11 @@ public final class CacheView {
     /** The index that events go into. */
     public PrefixIndex index() {
         return index;
+    }
+
+    /** Whether lookups can tell by what names the engines know the blocks they hold: nothing here is assumed or known elsewhere. */
+    boolean namesBlocks() {
+        return best == LadderRung.EXACT_INDEX && remote == null && assumed == null;
     }
 
     /** Whether a shared cache is attached. */
@@ -181,8 +188,12 @@ public final class CacheView {
             attempt.unfail();
             attempt.lookedUp(before, rung);
         } else if (before != null) {
-            pool.offer(before);
+            giveBack(attempt, before);
         }
+    }
+
+    private void giveBack(Attempt attempt, OverlapScores scores) {
+        (attempt.wantsHint() ? namingPool : pool).offer(scores);
     }
 
     /** Which blocks of a token prompt the shared cache holds; a failure leaves the attempt without them. */
@@ -231,12 +242,12 @@ public final class CacheView {
         if (hashes.length == 0) {
             return;
         }
-        OverlapScores scores = attempt.scores() == null ? scratch() : attempt.scores();
+        OverlapScores scores = attempt.scores() == null ? scratchFor(attempt) : attempt.scores();
         LadderRung rung = best;
         try {
             index.findTiered(hashes, hashes.length, scores);
         } catch (RuntimeException e) {
-            scores = scratch();
+            scores = scratchFor(attempt);
             rung = dropped(attempt, e);
         }
         if (assumed != null) {
@@ -279,6 +290,14 @@ public final class CacheView {
         return assumed == null ? LadderRung.LOAD_ONLY : LadderRung.APPROXIMATE;
     }
 
+    private OverlapScores scratchFor(Attempt attempt) {
+        if (!attempt.wantsHint()) {
+            return scratch();
+        }
+        OverlapScores pooled = namingPool.poll();
+        return pooled == null ? OverlapScores.withLastHashes() : pooled;
+    }
+
     private OverlapScores scratch() {
         OverlapScores pooled = pool.poll();
         return pooled == null ? OverlapScores.create() : pooled;
@@ -289,7 +308,7 @@ public final class CacheView {
         OverlapScores scores = attempt.scores();
         if (scores != null) {
             attempt.lookedUp(null, attempt.rung());
-            pool.offer(scores);
+            giveBack(attempt, scores);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.selection.ExclusionReason;
 import dev.tandemkv.selection.NoEligibleWorkerException;
 import dev.tandemkv.selection.Overlap;
@@ -51,6 +52,7 @@ final class Decider {
     private final Eligibility eligibility;
     private final LoadView loads;
     private final Holdings holdings;
+    private final Hints hints;
     private final CandidateTable table;
     private final CandidateReader reader;
     private final ChoicePipeline pipeline;
@@ -67,6 +69,7 @@ final class Decider {
         eligibility = new Eligibility(partition.key(), roster, core.host());
         loads = new LoadView(roster, partition.ledger(), core.host().reportedLoad());
         holdings = new Holdings(roster);
+        hints = new Hints(roster);
         table = new CandidateTable(
                 config.scoring().hostCacheHitWeight(), config.scoring().diskCacheHitWeight());
         pipeline = new ChoicePipeline(policy, table);
@@ -209,7 +212,15 @@ final class Decider {
         }
         describe(attempt, chosen, now);
         if (attempt.purpose() == Attempt.Purpose.BOOK) {
+            hint(attempt, table.ledgerRow(chosen));
             book(attempt, chosen, now);
+        }
+    }
+
+    private void hint(Attempt attempt, int row) {
+        OverlapScores scores = attempt.scores();
+        if (attempt.wantsHint() && scores != null) {
+            attempt.hint(hints.find(scores, row, holdings.device(row) + holdings.host(row)));
         }
     }
 

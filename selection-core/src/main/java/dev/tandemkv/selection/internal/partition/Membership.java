@@ -10,10 +10,11 @@ import java.util.Set;
  * inside, on the rows. Immutable.
  *
  * @param schedulable the workers that take new bookings
+ * @param anyHintSource whether others can fetch cached blocks from any worker, draining ones included
  */
-record Membership(Map<Long, WorkerSpec> schedulable) {
+record Membership(Map<Long, WorkerSpec> schedulable, boolean anyHintSource) {
 
-    static final Membership EMPTY = new Membership(Map.of());
+    static final Membership EMPTY = new Membership(Map.of(), false);
 
     Membership {
         schedulable = Map.copyOf(schedulable);

@@ -160,6 +160,11 @@ public final class Partition {
         return membership.schedulable().get(workerId);
     }
 
+    /** Whether a booking may come with a hint where to fetch what its rank lacks. */
+    public boolean offersHints() {
+        return membership.anyHintSource() && cache.namesBlocks();
+    }
+
     // ---- membership, from whoever holds the catalog lock
 
     /**
@@ -222,12 +227,14 @@ public final class Partition {
 
     private void publish() {
         Map<Long, WorkerSpec> schedulable = new HashMap<>();
+        boolean anyHintSource = false;
         for (int row : roster.order()) {
+            anyHintSource |= Hints.isSource(roster.spec(row));
             if (!roster.draining(row)) {
                 schedulable.put(roster.rank(row).workerId(), roster.spec(row));
             }
         }
-        membership = new Membership(schedulable);
+        membership = new Membership(schedulable, anyHintSource);
     }
 
     // ---- inside the step

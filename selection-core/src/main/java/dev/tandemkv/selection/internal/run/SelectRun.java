@@ -143,6 +143,9 @@ final class SelectRun<T> implements Runnable {
         made.allowed(Narrowing.allowed(in, request, engine.core().host()));
         if (claim != null) {
             made.book(claim.selectionId(), claim.attemptId(), delivery.ownership());
+            if (in.offersHints()) {
+                made.wantHint();
+            }
         }
         if (patience == Patience.NONE) {
             made.mustNotWait();

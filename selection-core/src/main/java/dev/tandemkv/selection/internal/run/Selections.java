@@ -37,6 +37,7 @@ final class Selections {
                 attempt.load(),
                 booked ? attempt.prompt().trackingHashes() : NOT_BOOKED,
                 attempt.trackPrefill(),
+                attempt.hint(),
                 attempt.waitedNanos(),
                 timings == null ? LookupTimings.NONE : timings,
                 attempt.rung(),
