@@ -91,6 +91,11 @@ public final class OverlapScores {
         scratch.raise(slot, blocks);
     }
 
+    /** Takes back what a rank matched, on every tier: for one whose picture is not to be believed. */
+    public void forget(int slot) {
+        scratch.forget(slot);
+    }
+
     /** Every rank that matched at least one device block. */
     public void forEach(Visitor visitor) {
         for (int slot = nextSlot(0); slot >= 0; slot = nextSlot(slot + 1)) {

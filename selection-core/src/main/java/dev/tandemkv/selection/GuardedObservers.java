@@ -4,6 +4,7 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerLifecycle;
 import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.indexer.health.SignalAlarm;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -77,8 +78,23 @@ final class GuardedObservers implements SelectionObserver {
     }
 
     @Override
-    public void onDegraded(PartitionKey partition) {
-        tell(o -> o.onDegraded(partition));
+    public void onDegraded(PartitionKey partition, LadderRung rung) {
+        tell(o -> o.onDegraded(partition, rung));
+    }
+
+    @Override
+    public void onSignalAlarm(PartitionKey partition, SignalAlarm alarm) {
+        tell(o -> o.onSignalAlarm(partition, alarm));
+    }
+
+    @Override
+    public void onSignalCleared(PartitionKey partition, SignalAlarm alarm) {
+        tell(o -> o.onSignalCleared(partition, alarm));
+    }
+
+    @Override
+    public void onRankRung(PartitionKey partition, long workerId, int dpRank, LadderRung rung) {
+        tell(o -> o.onRankRung(partition, workerId, dpRank, rung));
     }
 
     @Override

@@ -311,6 +311,25 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
                 .map(SessionAffinity::stats);
     }
 
+    /** How far the knowledge of a partition's caches is believed; empty if there is no such partition. */
+    public Optional<CacheSignal> cacheSignal(PartitionKey partition) {
+        return Optional.ofNullable(parts.partitions().find(partition))
+                .map(found -> found.cache().trust().signal());
+    }
+
+    /**
+     * Tells how many tokens of a booked prompt its engine found cached, so that predictions that are wrong for long raise an alarm.
+     *
+     * @param cachedTokens as the engine reported; at least 0
+     */
+    public void reportCached(Booking booking, long cachedTokens) {
+        Selection selection = booking.selection();
+        Partition in = parts.partitions().find(selection.partition());
+        if (in != null) {
+            in.cache().trust().reported(selection.islTokens(), selection.cachedTokens(), cachedTokens);
+        }
+    }
+
     public Readiness ready() {
         return parts.readings().ready();
     }

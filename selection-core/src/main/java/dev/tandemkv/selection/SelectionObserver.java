@@ -4,6 +4,7 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerLifecycle;
 import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.indexer.health.SignalAlarm;
 import java.util.List;
 
 /**
@@ -63,8 +64,17 @@ public interface SelectionObserver {
      */
     default void onLeak(PartitionKey partition, String selectionId, long ageNanos) {}
 
-    /** A selection was made without what the configured cache signal would have said. */
-    default void onDegraded(PartitionKey partition) {}
+    /** A decision rested on a lower rung than the configured one. */
+    default void onDegraded(PartitionKey partition, LadderRung rung) {}
+
+    /** Something is wrong with a partition's cache signal, from now on. */
+    default void onSignalAlarm(PartitionKey partition, SignalAlarm alarm) {}
+
+    /** An alarm is over. */
+    default void onSignalCleared(PartitionKey partition, SignalAlarm alarm) {}
+
+    /** What is believed of one rank's cache rests on another rung from now on. */
+    default void onRankRung(PartitionKey partition, long workerId, int dpRank, LadderRung rung) {}
 
     /**
      * The admitted rank holds less of the prompt than the best eligible one. Not told for pinned requests.

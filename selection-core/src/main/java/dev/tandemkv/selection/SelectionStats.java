@@ -12,11 +12,14 @@ package dev.tandemkv.selection;
  * @param expired bookings whose lease ran out
  * @param workerRemoved bookings whose worker left
  * @param queued requests that waited
- * @param degraded selections made without the configured cache signal
+ * @param degraded decisions on a lower rung than the configured one
  * @param leaked handles lost without close
  * @param unpinned requests that went on without their session, because a limit was met
  * @param subBlock prompts shorter than a block
  * @param sharedCacheErrors questions that the shared cache did not answer
+ * @param alarms alarms that the cache signals raised
+ * @param approximate decisions that rested on what bookings imply
+ * @param loadOnly decisions that rested on load alone; the other ones rested on an exact index
  * @param reservations ids that are taken now, those in flight included
  * @param pendingSelections selections that can be replayed now
  */
@@ -34,6 +37,9 @@ public record SelectionStats(
         long unpinned,
         long subBlock,
         long sharedCacheErrors,
+        long alarms,
+        long approximate,
+        long loadOnly,
         int reservations,
         int pendingSelections) {
 
@@ -53,6 +59,9 @@ public record SelectionStats(
                 unpinned - earlier.unpinned,
                 subBlock - earlier.subBlock,
                 sharedCacheErrors - earlier.sharedCacheErrors,
+                alarms - earlier.alarms,
+                approximate - earlier.approximate,
+                loadOnly - earlier.loadOnly,
                 reservations,
                 pendingSelections);
     }

@@ -11,5 +11,7 @@ public enum SignalAlarm {
     /** Engines report more cached tokens than the index predicts. */
     UNDERPREDICTED,
     /** At least one rank's picture is degraded. */
-    RANK_DEGRADED
+    RANK_DEGRADED,
+    /** Lookups fail: the index cannot be asked. */
+    LOOKUP_FAILED
 }

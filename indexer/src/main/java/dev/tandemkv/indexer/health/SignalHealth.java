@@ -5,7 +5,6 @@ import dev.tandemkv.indexer.IndexObserver;
 import dev.tandemkv.indexer.event.Exactness;
 import dev.tandemkv.indexer.event.FeedObserver;
 import dev.tandemkv.indexer.event.KvEvent;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -37,8 +36,8 @@ public final class SignalHealth {
     private final Set<SignalAlarm> raised = EnumSet.noneOf(SignalAlarm.class);
     private final Set<WorkerRank> degraded = new HashSet<>();
 
-    /** Alarms that the sample at hand raised or cleared. */
-    private final List<SignalAlarm> changes = new ArrayList<>(2);
+    /** Alarms that are not what the observer was told last. */
+    private final Set<SignalAlarm> untold = EnumSet.noneOf(SignalAlarm.class);
 
     /** Blocks that engines announced, ever. */
     private long indexedBlocks;
@@ -101,11 +100,16 @@ public final class SignalHealth {
 
     /** An engine said something, and this many blocks were stored. */
     public void onEvent(int storedBlocks) {
-        sample(() -> {
+        boolean changed;
+        synchronized (lock) {
             indexedBlocks += storedBlocks;
             lookupsWithoutEvent = 0;
             judge(SignalAlarm.NO_EVENTS, false);
-        });
+            changed = !untold.isEmpty();
+        }
+        if (changed) {
+            tellChanges();
+        }
     }
 
     /**
@@ -118,7 +122,8 @@ public final class SignalHealth {
         if (promptBlocks <= 0) {
             return;
         }
-        sample(() -> {
+        boolean changed;
+        synchronized (lock) {
             if (bestOverlap < promptBlocks) {
                 lookupsWithoutEvent++;
             }
@@ -127,7 +132,21 @@ public final class SignalHealth {
                 judge(SignalAlarm.NO_EVENTS, true);
             }
             judge(SignalAlarm.ZERO_OVERLAP, lookupsWithoutMatch >= config.lookups());
-        });
+            changed = !untold.isEmpty();
+        }
+        if (changed) {
+            tellChanges();
+        }
+    }
+
+    /** A lookup failed. */
+    public void onLookupFailed() {
+        sample(() -> judge(SignalAlarm.LOOKUP_FAILED, true));
+    }
+
+    /** A lookup was answered. */
+    public void onLookupAnswered() {
+        sample(() -> judge(SignalAlarm.LOOKUP_FAILED, false));
     }
 
     /**
@@ -187,21 +206,26 @@ public final class SignalHealth {
     }
 
     private void judge(SignalAlarm alarm, boolean holds) {
-        if (holds ? raised.add(alarm) : raised.remove(alarm)) {
-            changes.add(alarm);
+        boolean changed = holds ? raised.add(alarm) : raised.remove(alarm);
+        if (changed && !untold.remove(alarm)) {
+            untold.add(alarm);
         }
     }
 
     private void sample(Runnable change) {
-        List<SignalAlarm> began = List.of();
-        List<SignalAlarm> ended = List.of();
         synchronized (lock) {
             change.run();
-            if (!changes.isEmpty()) {
-                began = changes.stream().filter(raised::contains).toList();
-                ended = changes.stream().filter(a -> !raised.contains(a)).toList();
-                changes.clear();
-            }
+        }
+        tellChanges();
+    }
+
+    private void tellChanges() {
+        List<SignalAlarm> began;
+        List<SignalAlarm> ended;
+        synchronized (lock) {
+            began = untold.stream().filter(raised::contains).toList();
+            ended = untold.stream().filter(a -> !raised.contains(a)).toList();
+            untold.clear();
         }
         began.forEach(alarm -> tell(() -> observer.onRaised(alarm)));
         ended.forEach(alarm -> tell(() -> observer.onCleared(alarm)));

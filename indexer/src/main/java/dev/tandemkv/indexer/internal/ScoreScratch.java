@@ -191,4 +191,18 @@ public final class ScoreScratch {
             blocks[slot] = to;
         }
     }
+
+    public void forget(int slot) {
+        if (slot < 0 || slot >> 6 >= words) {
+            return;
+        }
+        long others = ~(1L << slot);
+        touched[slot >> 6] &= others;
+        if (tiered) {
+            tierTouched[slot >> 6] &= others;
+            for (int t = 1; t < TIERS; t++) {
+                lower[t][slot] = 0;
+            }
+        }
+    }
 }

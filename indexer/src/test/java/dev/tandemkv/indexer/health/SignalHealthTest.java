@@ -134,6 +134,16 @@ class SignalHealthTest {
     }
 
     @Test
+    void failedLookup_isRaisedUntilOneIsAnswered() {
+        health.onLookupAnswered();
+        health.onLookupFailed();
+        health.onLookupFailed();
+        assertThat(told).containsExactly("+LOOKUP_FAILED");
+        health.onLookupAnswered();
+        assertThat(told).containsExactly("+LOOKUP_FAILED", "-LOOKUP_FAILED");
+    }
+
+    @Test
     void observer_thatThrows_disturbsNothing() {
         SignalHealth loud = new SignalHealth(new SignalHealthConfig(1, 1, 0, 0), new SignalObserver() {
             @Override

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param serveIndexer whether this core's index is offered to others; excludes {@code useRemoteIndexer}; default false
  * @param sharedCacheType name of the shared cache, or {@code null} for none
  * @param onFailure what a failed lookup does; default {@link OnFailure#DEGRADE}
+ * @param signalPatience served prompts without an event, or without a match, after which the cache signal counts as dead; at least 1;
+ *     default 256
  */
 public record IndexConfig(
         boolean useKvEvents,
@@ -26,7 +28,8 @@ public record IndexConfig(
         boolean useRemoteIndexer,
         boolean serveIndexer,
         @Nullable String sharedCacheType,
-        OnFailure onFailure) {
+        OnFailure onFailure,
+        int signalPatience) {
 
     /** How an assumed block ends. */
     public enum ApproximateCachePolicy {
@@ -50,6 +53,7 @@ public record IndexConfig(
         Check.notNegative("router_ttl_secs", approximateTtl);
         Check.notNegative("router_predicted_ttl_secs", predictedTtl);
         Check.atLeast("router_event_threads", eventThreads, 1);
+        Check.atLeast("cache_signal_patience", signalPatience, 1);
         Check.that(
                 approximateCachePolicy == ApproximateCachePolicy.TTL || !useKvEvents,
                 "router_approximate_cache_policy",

@@ -37,6 +37,7 @@ public final class SelectionConfigBuilder {
     private boolean serveIndexer = false;
     private @Nullable String sharedCacheType;
     private IndexConfig.OnFailure indexFailure = IndexConfig.OnFailure.DEGRADE;
+    private int signalPatience = 256;
     private @Nullable Double queueThreshold;
     private QueuePolicy queuePolicy = QueuePolicy.FCFS;
     private QueueProfiles queueProfiles = QueueProfiles.NONE;
@@ -94,6 +95,7 @@ public final class SelectionConfigBuilder {
         serveIndexer = c.index().serveIndexer();
         sharedCacheType = c.index().sharedCacheType();
         indexFailure = c.index().onFailure();
+        signalPatience = c.index().signalPatience();
         queueThreshold = c.queue().threshold();
         queuePolicy = c.queue().policy();
         queueProfiles = c.queue().profiles();
@@ -246,6 +248,12 @@ public final class SelectionConfigBuilder {
 
     public SelectionConfigBuilder indexFailure(IndexConfig.OnFailure indexFailure) {
         this.indexFailure = Objects.requireNonNull(indexFailure, "indexFailure");
+        return this;
+    }
+
+    /** Default 256. */
+    public SelectionConfigBuilder signalPatience(int signalPatience) {
+        this.signalPatience = signalPatience;
         return this;
     }
 
@@ -445,7 +453,8 @@ public final class SelectionConfigBuilder {
                         useRemoteIndexer,
                         serveIndexer,
                         sharedCacheType,
-                        indexFailure),
+                        indexFailure,
+                        signalPatience),
                 new QueueConfig(
                         queueThreshold,
                         queuePolicy,

@@ -79,6 +79,7 @@ final class Settings {
             flag("serve_indexer", SelectionConfigBuilder::serveIndexer),
             word("shared_cache_type", SelectionConfigBuilder::sharedCacheType),
             choice("index_failure", IndexConfig.OnFailure.values(), SelectionConfigBuilder::indexFailure),
+            small("cache_signal_patience", SelectionConfigBuilder::signalPatience),
             flag("conditional_disagg_enabled", SelectionConfigBuilder::disaggEnabled),
             choice("conditional_disagg_policy", DisaggConfig.Policy.values(), SelectionConfigBuilder::disaggPolicy),
             integer("conditional_disagg_eff_isl_threshold", SelectionConfigBuilder::disaggEffIslThreshold),

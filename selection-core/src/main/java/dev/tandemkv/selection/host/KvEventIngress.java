@@ -1,9 +1,12 @@
 package dev.tandemkv.selection.host;
 
 import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.event.RankStatus;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,4 +43,14 @@ public interface KvEventIngress {
 
     /** Stops following a worker that leaves. Called whether the ingress listens or not. */
     default void detach(WorkerSpec spec) {}
+
+    /**
+     * What the feed behind a rank says of it: how far its picture is exact, and what a selection should believe. Asked at most once a
+     * second for each rank, on a thread that selects; answers from what it knows, without waiting.
+     *
+     * @return empty where there is no such feed
+     */
+    default Optional<RankStatus> status(PartitionKey partition, WorkerRank rank) {
+        return Optional.empty();
+    }
 }

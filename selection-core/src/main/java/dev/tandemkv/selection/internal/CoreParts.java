@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.hash.TrackingHasher;
+import dev.tandemkv.indexer.health.HashParity;
 import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.TrackingConfig;
@@ -72,6 +73,7 @@ public record CoreParts(
             SourceTraits traits,
             CoreContext.Policies policies,
             @Nullable DecisionLog log) {
+        HashParity.verify();
         config.withoutEffect().forEach(setting -> LOG.warn("setting without effect: {}", setting));
         ReservationIndex reservations = new ReservationIndex();
         PendingSelections pending = new PendingSelections(config.lifetimes(), ticker);

@@ -9,6 +9,7 @@ import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.hash.TrackingHasher;
 import dev.tandemkv.selection.host.KvIndexSource;
+import dev.tandemkv.selection.internal.partition.CacheTrust;
 import dev.tandemkv.selection.internal.partition.CacheView;
 import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Partition;
@@ -95,7 +96,11 @@ public final class PartitionRegistry {
     }
 
     private Partition make(PartitionKey key, int blockSize, boolean eagle) {
-        PrefixIndex index = PrefixIndex.builder().defaultTraits(traits).build();
+        CacheTrust trust = new CacheTrust(key, core);
+        PrefixIndex index = PrefixIndex.builder()
+                .defaultTraits(traits)
+                .observer(trust.indexObserver())
+                .build();
         if (core.host().index() instanceof KvIndexSource.Owned owned) {
             owned.ingress().open(key, blockSize, index);
         }
@@ -104,7 +109,7 @@ public final class PartitionRegistry {
                 blockSize,
                 eagle,
                 core,
-                new CacheView(key, blockSize, core, index, traits),
+                new CacheView(key, blockSize, core, index, traits, trust),
                 sessions(key),
                 keyed.apply(key));
     }

@@ -72,6 +72,8 @@ public final class Attempt {
     private int @Nullable [] sharedHits;
     private @Nullable LookupTimings timings;
     private boolean wantsHint;
+    private boolean matched;
+    private @Nullable Served served;
 
     // ---- in the queue
     private boolean mayWait = true;
@@ -238,6 +240,24 @@ public final class Attempt {
 
     int @Nullable [] sharedHits() {
         return sharedHits;
+    }
+
+    /** Whether the index knew any rank to hold the prompt's first block. */
+    void matched(boolean anyRank) {
+        matched = anyRank;
+    }
+
+    boolean matched() {
+        return matched;
+    }
+
+    /** What serving the prompt will say of the cache signal, or {@code null}. */
+    public @Nullable Served served() {
+        return served;
+    }
+
+    void served(Served evidence) {
+        served = evidence;
     }
 
     /** The lookup is to keep the names of the last blocks, so that the decision can hint where to fetch what its rank lacks. */

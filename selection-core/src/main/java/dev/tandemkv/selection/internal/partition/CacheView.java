@@ -56,17 +56,24 @@ public final class CacheView {
     private final SourceTraits traits;
     private final @Nullable RemoteIndex remote;
     private final @Nullable PredictedOverlay assumed;
-    private final LadderRung best;
+    private final CacheTrust trust;
     private final MpmcAtomicArrayQueue<OverlapScores> pool = new MpmcAtomicArrayQueue<>(POOLED);
     /** Those that keep the names of the last blocks. */
     private final MpmcAtomicArrayQueue<OverlapScores> namingPool = new MpmcAtomicArrayQueue<>(POOLED);
 
-    public CacheView(PartitionKey key, int blockSize, CoreContext core, PrefixIndex index, SourceTraits traits) {
+    public CacheView(
+            PartitionKey key,
+            int blockSize,
+            CoreContext core,
+            PrefixIndex index,
+            SourceTraits traits,
+            CacheTrust trust) {
         this.key = key;
         this.blockSize = blockSize;
         this.core = core;
         this.index = index;
         this.traits = traits;
+        this.trust = trust;
         IndexConfig config = core.config().index();
         remote = core.host().index() instanceof KvIndexSource.Remote source ? source.client() : null;
         Duration assumedFor = config.useKvEvents() || remote != null ? config.predictedTtl() : config.approximateTtl();
@@ -75,7 +82,11 @@ public final class CacheView {
                 : PredictedOverlay.builder(index, core.ticker(), core.scheduler())
                         .ttl(assumedFor)
                         .build();
-        best = config.useKvEvents() || remote != null ? LadderRung.EXACT_INDEX : LadderRung.APPROXIMATE;
+    }
+
+    /** How far it is believed. */
+    public CacheTrust trust() {
+        return trust;
     }
 
     /** The index that events go into. */
@@ -85,7 +96,7 @@ public final class CacheView {
 
     /** Whether lookups can tell by what names the engines know the blocks they hold: nothing here is assumed or known elsewhere. */
     boolean namesBlocks() {
-        return best == LadderRung.EXACT_INDEX && remote == null && assumed == null;
+        return trust.followsEvents() && assumed == null;
     }
 
     /** Whether a shared cache is attached. */
@@ -98,7 +109,7 @@ public final class CacheView {
         if (remote != null) {
             return;
         }
-        if (best == LadderRung.APPROXIMATE && assumed != null) {
+        if (trust.best() == LadderRung.APPROXIMATE && assumed != null) {
             into.partition(key, blockSize, assumed.contents());
         } else {
             into.partition(key, blockSize, index);
@@ -115,11 +126,12 @@ public final class CacheView {
      */
     public @Nullable CompletionStage<?> lookUp(Attempt attempt) {
         if (attempt.prompt().blockHashes().length == 0) {
-            attempt.lookedUp(null, best);
+            attempt.lookedUp(null, trust.best());
             attempt.timed(attempt.prompt().timings(0, 0, null, false));
             return null;
         }
         long began = core.ticker().read();
+        trust.look(began);
         CompletionStage<?> shared = askShared(attempt);
         CompletionStage<?> there = lookUpRanks(attempt);
         if (there == null && shared == null) {
@@ -149,7 +161,7 @@ public final class CacheView {
     /** As {@link #lookUp}, of the ranks alone. */
     public @Nullable CompletionStage<?> lookUpRanks(Attempt attempt) {
         if (attempt.prompt().blockHashes().length == 0) {
-            attempt.lookedUp(null, best);
+            attempt.lookedUp(null, trust.best());
             return null;
         }
         lookUpHere(attempt);
@@ -243,9 +255,14 @@ public final class CacheView {
             return;
         }
         OverlapScores scores = attempt.scores() == null ? scratchFor(attempt) : attempt.scores();
-        LadderRung rung = best;
+        LadderRung rung;
         try {
             index.findTiered(hashes, hashes.length, scores);
+            attempt.matched(scores.nextSlot(0) >= 0);
+            rung = trust.followsEvents() ? trust.judge(scores, index) : trust.best();
+            if (remote == null) {
+                trust.answered();
+            }
         } catch (RuntimeException e) {
             scores = scratchFor(attempt);
             rung = dropped(attempt, e);
@@ -254,7 +271,7 @@ public final class CacheView {
             OverlapScores side = scratch();
             boolean merged = assumed.merge(hashes, hashes.length, scores, side);
             pool.offer(side);
-            rung = merged ? rung : rung.worse(best == LadderRung.APPROXIMATE ? LadderRung.LOAD_ONLY : best);
+            rung = merged ? rung : rung.worse(trust.best() == LadderRung.APPROXIMATE ? LadderRung.LOAD_ONLY : rung);
         }
         attempt.lookedUp(scores, rung);
     }
@@ -266,6 +283,7 @@ public final class CacheView {
                     if (failure != null) {
                         attempt.lookedUp(attempt.scores(), dropped(attempt, failure));
                     } else {
+                        trust.answered();
                         attempt.remote(byRank);
                     }
                     return attempt;
@@ -280,13 +298,12 @@ public final class CacheView {
 
     /** A source failed: one rung lower, or the end of the selection. */
     private LadderRung dropped(Attempt attempt, Throwable cause) {
+        trust.failed();
         if (core.config().index().onFailure() == OnFailure.FAIL) {
             attempt.fail(new IndexOfflineException(key, cause));
             return LadderRung.LOAD_ONLY;
         }
         LOG.warn("lookup in {} failed, the selection goes on without it", key, cause);
-        core.counters().degraded.increment();
-        core.observer().onDegraded(key);
         return assumed == null ? LadderRung.LOAD_ONLY : LadderRung.APPROXIMATE;
     }
 
@@ -339,6 +356,7 @@ public final class CacheView {
     int slotFor(WorkerRank rank, WorkerSpec spec) {
         int known = index.slotOf(rank);
         int slot = known >= 0 ? known : index.register(rank, traits);
+        trust.joined(rank);
         if (assumed != null && core.config().index().approximateCachePolicy() == ApproximateCachePolicy.LRU) {
             Long blocks = spec.kvBlocksPerRank();
             assumed.setCapacity(
@@ -354,6 +372,7 @@ public final class CacheView {
 
     /** Drops what a rank held. */
     public void forget(WorkerRank rank) {
+        trust.left(rank);
         index.removeRank(rank);
         if (assumed != null) {
             assumed.removeRank(rank);
@@ -362,6 +381,7 @@ public final class CacheView {
 
     /** Drops what every rank of a worker held, also ranks known from events alone. */
     public void forget(long workerId) {
+        trust.left(workerId);
         index.removeWorker(workerId);
         if (assumed != null) {
             assumed.removeWorker(workerId);

@@ -1,12 +1,13 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.SelectionStats;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened in one core since its birth. Thread-safe; {@link LongAdder}s, so that counting costs next to nothing under contention. */
 public final class Counters {
-    public final LongAdder selected = new LongAdder();
+    private final LongAdder selected = new LongAdder();
     public final LongAdder failed = new LongAdder();
     public final LongAdder booked = new LongAdder();
     public final LongAdder freed = new LongAdder();
@@ -19,6 +20,19 @@ public final class Counters {
     public final LongAdder unpinned = new LongAdder();
     public final LongAdder subBlock = new LongAdder();
     public final LongAdder sharedCacheErrors = new LongAdder();
+    public final LongAdder alarms = new LongAdder();
+    private final LongAdder approximate = new LongAdder();
+    private final LongAdder loadOnly = new LongAdder();
+
+    /** Counts a decision and what its knowledge of caches rested on. */
+    public void selected(LadderRung rung) {
+        selected.increment();
+        if (rung == LadderRung.APPROXIMATE) {
+            approximate.increment();
+        } else if (rung == LadderRung.LOAD_ONLY) {
+            loadOnly.increment();
+        }
+    }
 
     public void ended(EndReason reason) {
         switch (reason) {
@@ -45,6 +59,9 @@ public final class Counters {
                 unpinned.sum(),
                 subBlock.sum(),
                 sharedCacheErrors.sum(),
+                alarms.sum(),
+                approximate.sum(),
+                loadOnly.sum(),
                 reservations,
                 pendingSelections);
     }

@@ -305,6 +305,8 @@ final class Decider {
         int row = table.ledgerRow(chosen);
         long isl = attempt.prompt().islTokens();
         attempt.choose(roster.rank(row), roster.spec(row));
+        attempt.lookedUp(
+                attempt.scores(), attempt.rung().worse(partition.cache().trust().rungOf(roster.rank(row))));
         double cached = table.cachedTokens(chosen);
         // Half away from zero; the figure is never negative here, so this is what rounding means.
         long effective = Math.round(isl - cached);
@@ -386,6 +388,10 @@ final class Decider {
         }
         LedgerEntry entry = partition.ledger().add(row, terms, attempt.prompt().trackingHashes(), now);
         attempt.booked(entry);
+        int blocks = attempt.prompt().blockHashes().length;
+        if (blocks > 0 && partition.cache().trust().followsEvents()) {
+            attempt.served(new Served(blocks, holdings.device(row), attempt.matched()));
+        }
         loads.booked(entry, hint.tokens(), table.potentialDecodeBlocks(chosen) - table.activeDecodeBlocks(chosen));
         partition.booked(entry);
     }

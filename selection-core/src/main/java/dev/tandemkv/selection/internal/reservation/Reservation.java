@@ -4,6 +4,7 @@ import dev.tandemkv.affinity.AffinityLease;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.Served;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,7 @@ public final class Reservation {
     private @Nullable Runnable withdrawal;
     private @Nullable LedgerEntry entry;
     private @Nullable AffinityLease lease;
+    private @Nullable Served served;
     private LostHandles.@Nullable Watch watch;
     private @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
@@ -137,7 +139,16 @@ public final class Reservation {
      *
      * @return the stage reached: the one it was to become, or the one that prevents it, and then nothing was changed
      */
-    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held) {
+    public Stage install(LedgerEntry booked, @Nullable AffinityLease held) {
+        return install(booked, held, null);
+    }
+
+    /**
+     * As {@link #install(LedgerEntry, AffinityLease)}.
+     *
+     * @param evidence what serving it will say of the cache signal, or {@code null}
+     */
+    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held, @Nullable Served evidence) {
         if (stage != Stage.CLAIMED) {
             return stage;
         }
@@ -145,6 +156,7 @@ public final class Reservation {
         withdrawal = null;
         entry = Objects.requireNonNull(booked, "booked");
         lease = held;
+        served = evidence;
         return becomes;
     }
 
@@ -205,6 +217,13 @@ public final class Reservation {
     public synchronized @Nullable AffinityLease takeLease() {
         AffinityLease taken = lease;
         lease = null;
+        return taken;
+    }
+
+    /** Takes out, once, what its having been served says of the cache signal. */
+    public synchronized @Nullable Served takeServed() {
+        Served taken = served;
+        served = null;
         return taken;
     }
 

@@ -253,7 +253,7 @@ public final class Engine {
             log.offer(new DecisionRecord(
                     core.ticker().read(), selection, made.prompt().blockHashes(), made.explanation()));
         }
-        core.counters().selected.increment();
+        core.counters().selected(selection.rung());
         WorkerRank worker = made.worker();
         core.observer()
                 .onSelected(
@@ -263,7 +263,11 @@ public final class Engine {
                         Math.round(made.cachedTokens()),
                         made.prompt().islTokens(),
                         made.waitedNanos());
-        core.observer().onRung(in.key(), made.rung());
+        core.observer().onRung(in.key(), selection.rung());
+        if (selection.rung() != in.cache().trust().best()) {
+            core.counters().degraded.increment();
+            core.observer().onDegraded(in.key(), selection.rung());
+        }
         if (made.blocksLost() > 0) {
             core.observer().onNonMaxOverlap(in.key(), worker.workerId(), worker.rank(), made.blocksLost());
         }

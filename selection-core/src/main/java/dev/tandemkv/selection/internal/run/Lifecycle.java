@@ -7,6 +7,7 @@ import dev.tandemkv.selection.FreeOutcome;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.PrefillMark;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.Served;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -70,14 +71,24 @@ public final class Lifecycle {
     }
 
     private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry, Ending ending) {
-        AffinityLease lease = row.lease();
-        if (lease != null && ending == Ending.WELL) {
-            lease.succeeded();
+        if (ending == Ending.WELL) {
+            AffinityLease lease = row.lease();
+            if (lease != null) {
+                lease.succeeded();
+            }
+            served(row, entry);
         }
         engine.lostHandles().unwatch(row);
         engine.settle(row, entry, EndReason.FREED);
         engine.freed(row, entry);
         return FREED;
+    }
+
+    private static void served(Reservation row, LedgerEntry entry) {
+        Served prompt = row.takeServed();
+        if (prompt != null) {
+            row.partition().cache().trust().served(entry.id().worker(), prompt);
+        }
     }
 
     /** Ends the prefill load; the answer tells whether the booking is live. */
@@ -91,6 +102,7 @@ public final class Lifecycle {
                     lease.firstToken();
                 }
                 engine.progressed(row, entry);
+                served(row, entry);
                 if (mark == PrefillMark.MARKED) {
                     engine.prefillEnded(row, entry);
                 }

@@ -305,7 +305,7 @@ final class SelectRun<T> implements Runnable {
         if (row == null) {
             throw new IllegalStateException("installed without a claim");
         }
-        Stage reached = row.install(entry, lease);
+        Stage reached = row.install(entry, lease, made.served());
         switch (reached) {
             case LIVE, LEASED -> {
                 engine.admitted(in, entry, made.prompt().trackingHashes());
