@@ -1,5 +1,6 @@
 package dev.tandemkv.benchmarks.selection;
 
+import com.sun.management.ThreadMXBean;
 import dev.tandemkv.benchmarks.Workload;
 import dev.tandemkv.benchmarks.index.PeerHashes;
 import dev.tandemkv.benchmarks.report.Run;
@@ -83,17 +84,19 @@ public final class Core implements Workload {
             }
             Samples samples = new Samples();
             long allocated = 0;
+            // Held, because looking it up allocates more than what is measured.
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             for (int i = -WARM_UP; i < ITERATIONS; i++) {
                 SelectRequest request = request(form, "request-" + i);
-                long bytes = allocatedBytes();
+                long bytes = threads.getCurrentThreadAllocatedBytes();
                 long start = System.nanoTime();
                 Booking booking =
                         core.selectAndReserve(request).toCompletableFuture().join();
                 core.free(booking).toCompletableFuture().join();
                 long elapsed = System.nanoTime() - start;
                 if (i >= 0) {
+                    allocated += threads.getCurrentThreadAllocatedBytes() - bytes;
                     samples.add(elapsed);
-                    allocated += allocatedBytes() - bytes;
                 }
             }
             cell.add("select_reserve_free", samples);
@@ -104,9 +107,5 @@ public final class Core implements Workload {
     private SelectRequest request(Form form, String id) {
         Prompt prompt = form == Form.TOKENS ? Prompt.ofTokens(tokens) : Prompt.ofHashes(locals, sequences, TOKENS);
         return SelectRequest.builder(prompt).selectionId(id).build();
-    }
-
-    private static long allocatedBytes() {
-        return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes();
     }
 }
