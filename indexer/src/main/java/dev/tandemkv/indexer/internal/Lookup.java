@@ -49,17 +49,19 @@ final class Lookup {
 
     /** One walk; false if it met something that cannot be. */
     private boolean attempt(long[] locals, int length, ScoreScratch out, boolean tiered) {
+        // An index without lower tiers, the usual one, needs none of their preparations.
+        boolean asksTiers = tiered && !tiers.isEmpty();
         try {
-            ranks.publishTo(out, tiered);
+            ranks.publishTo(out, asksTiers);
             if (tree.holders.wide) {
                 walkWide(locals, length, out);
             } else {
                 walkNarrow(locals, length, out);
             }
-            if (out.wantLast || tiered) {
+            if (out.wantLast || asksTiers) {
                 out.resolveLast(tree.slab, ranks.states());
             }
-            if (tiered) {
+            if (asksTiers) {
                 tiers.find(locals, length, out, ranks);
             }
             return true;

@@ -176,6 +176,15 @@ final class LowerTiers {
                 + masks[event.tier().level()].growthFor(event.blocks());
     }
 
+    boolean isEmpty() {
+        for (int t = 1; t < TIERS; t++) {
+            if (tiers[t].size() > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** A reader's continuation behind the device scores, whose last hashes are resolved. */
     void find(long[] locals, int length, ScoreScratch out, RankDirectory ranks) {
         out.armTiers();
