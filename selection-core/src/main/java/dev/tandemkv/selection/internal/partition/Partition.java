@@ -50,7 +50,6 @@ public final class Partition {
     private final Mailbox mailbox;
     private final CacheView cache;
     private final @Nullable SessionAffinity sessions;
-    private final QueueProfile profile;
     private final Alarm expiry;
     private final Alarm queueClock;
     private volatile Membership membership = Membership.EMPTY;
@@ -82,7 +81,6 @@ public final class Partition {
         hashing =
                 new PromptHashing(core.ticker(), blockSize, eagle, core.config().tracking(), keyed, core.random());
         mailbox = new Mailbox(core.afterwards());
-        profile = core.config().queueProfile(key.modelName());
         random = core.random().split();
         ledger = new BookingLedger(
                 new LeaseTimes(
@@ -94,6 +92,7 @@ public final class Partition {
         LoadSink sink = core.host().loadSink();
         publisher = sink == null ? null : new LoadPublisher(this, sink);
         queueClock = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::ring));
+        QueueProfile profile = core.config().queueProfile(key.modelName());
         waiting = profile.queues() ? new WaitingRoom(this, decider, profile, queueClock) : null;
         expiry = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::expire));
     }
@@ -129,8 +128,9 @@ public final class Partition {
         return sessions;
     }
 
-    public QueueProfile profile() {
-        return profile;
+    /** Whether a request may have to wait here. */
+    public boolean queues() {
+        return waiting != null;
     }
 
     /** The way into the step. */

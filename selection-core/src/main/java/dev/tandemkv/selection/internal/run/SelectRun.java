@@ -150,7 +150,7 @@ final class SelectRun<T> implements Runnable {
         if (patience == Patience.NONE) {
             made.mustNotWait();
         }
-        if (in.profile().queues()) {
+        if (in.queues()) {
             made.whenDecided(this::decided);
         }
         waiting = made;
