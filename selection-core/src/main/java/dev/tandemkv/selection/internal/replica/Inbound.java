@@ -215,7 +215,10 @@ public final class Inbound {
         if (freed) {
             reservations.forget(row);
             in.free(entry);
-            in.mailbox().afterwards(() -> row.tellEnded(EndReason.FREED));
+            in.mailbox().afterwards(() -> {
+                row.end(EndReason.FREED);
+                row.tellEnded(EndReason.FREED);
+            });
         } else {
             in.markPrefill(entry);
         }

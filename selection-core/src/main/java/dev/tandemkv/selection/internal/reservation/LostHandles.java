@@ -15,7 +15,10 @@ import java.util.function.Consumer;
  */
 public final class LostHandles {
 
-    /** Outlives the handle it watches. Kept alive by the reservation, so that it goes with it. */
+    /**
+     * Outlives the handle it watches. Only its reservation keeps it alive: once that lets go of it, at the end of the booking, the collector
+     * has no watch to report, and nothing has to be cleared.
+     */
     static final class Watch extends PhantomReference<Booking> {
         private final Reservation reservation;
 
@@ -29,14 +32,6 @@ public final class LostHandles {
 
     public void watch(Booking handle, Reservation reservation) {
         reservation.watchedBy(new Watch(handle, lost, reservation));
-    }
-
-    /** The handle was closed, or is no longer the owner. */
-    public void unwatch(Reservation reservation) {
-        Watch watch = reservation.takeWatch();
-        if (watch != null) {
-            watch.clear();
-        }
     }
 
     /** Tells every reservation whose handle was lost since the last call, once. */

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The row of one selection id in the core-wide index: first a claim, while its reserve is on its way, then a live booking.
  *
  * <p>Whether the booking still counts is the ledger's to say ({@link LedgerEntry}, reached in the partition step only). What is here
- * decides who may act on the id, and is guarded by {@code this}; nothing foreign is called while it is held.
+ * decides who may act on the id, and is guarded by {@code this}; nothing foreign is called while it is held. What is volatile is written under
+ * the lock as well, and may be read without it.
  */
 public final class Reservation {
 
@@ -49,11 +50,11 @@ public final class Reservation {
 
     private Stage stage = Stage.CLAIMED;
     private @Nullable Runnable withdrawal;
-    private @Nullable LedgerEntry entry;
+    private volatile @Nullable LedgerEntry entry;
     private @Nullable AffinityLease lease;
     private @Nullable Served served;
     private LostHandles.@Nullable Watch watch;
-    private @Nullable CompletableFuture<EndReason> ended;
+    private volatile @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
 
     Reservation(String selectionId, Partition partition, long attemptId, Stage becomes, @Nullable Foreign foreign) {
@@ -170,22 +171,33 @@ public final class Reservation {
 
     /** Completes, once, when the booking is over. */
     public synchronized CompletableFuture<EndReason> ended() {
-        if (ended == null) {
-            ended = new CompletableFuture<>();
+        CompletableFuture<EndReason> told = ended;
+        if (told == null) {
+            told = new CompletableFuture<>();
             if (endReason != null) {
-                ended.complete(endReason);
+                told.complete(endReason);
             }
+            ended = told;
         }
-        return ended;
+        return told;
     }
 
-    /** Tells the owner, if it asked, why its booking is over. */
+    /**
+     * The booking is over: its handle need not be watched any more.
+     *
+     * @return the session lease, for its one release, or {@code null}
+     */
+    public synchronized @Nullable AffinityLease end(EndReason reason) {
+        endReason = reason;
+        watch = null;
+        AffinityLease taken = lease;
+        lease = null;
+        return taken;
+    }
+
+    /** Tells the owner, if it asked, why its booking is over; after {@link #end}. */
     public void tellEnded(EndReason reason) {
-        CompletableFuture<EndReason> told;
-        synchronized (this) {
-            endReason = reason;
-            told = ended;
-        }
+        CompletableFuture<EndReason> told = ended;
         if (told != null) {
             told.complete(reason);
         }
@@ -196,28 +208,22 @@ public final class Reservation {
     }
 
     /** The booking, or {@code null} for a claim. */
-    public synchronized @Nullable LedgerEntry entry() {
+    public @Nullable LedgerEntry entry() {
         return entry;
     }
 
     /** The booking of an installed row. */
-    public synchronized LedgerEntry booking() {
-        if (entry == null) {
+    public LedgerEntry booking() {
+        LedgerEntry booked = entry;
+        if (booked == null) {
             throw new IllegalStateException("a claim has no booking");
         }
-        return entry;
+        return booked;
     }
 
     /** The session lease, or {@code null}. */
     public synchronized @Nullable AffinityLease lease() {
         return lease;
-    }
-
-    /** Takes the session lease out, for its one release. */
-    public synchronized @Nullable AffinityLease takeLease() {
-        AffinityLease taken = lease;
-        lease = null;
-        return taken;
     }
 
     /** Takes out, once, what its having been served says of the cache signal. */

@@ -147,15 +147,18 @@ public final class Engine {
     public void ended(LedgerEntry entry, EndReason reason) {
         Reservation row = reservations.find(entry.id());
         if (row != null) {
-            lostHandles.unwatch(row);
-            settle(row, entry, reservations.lost(row) ? reason : EndReason.ROLLED_BACK);
+            EndReason told = reservations.lost(row) ? reason : EndReason.ROLLED_BACK;
+            settle(row, entry, told, Lifecycle.Ending.FAILED);
         }
     }
 
     /** A booking is over, whoever ended it; a peer's is not counted here. Called once for each, outside every lock. */
-    void settle(Reservation row, LedgerEntry entry, EndReason reason) {
-        AffinityLease lease = row.takeLease();
+    void settle(Reservation row, LedgerEntry entry, EndReason reason, Lifecycle.Ending ending) {
+        AffinityLease lease = row.end(reason);
         if (lease != null) {
+            if (ending == Lifecycle.Ending.WELL) {
+                lease.succeeded();
+            }
             lease.close();
         }
         row.tellEnded(reason);

@@ -72,14 +72,9 @@ public final class Lifecycle {
 
     private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry, Ending ending) {
         if (ending == Ending.WELL) {
-            AffinityLease lease = row.lease();
-            if (lease != null) {
-                lease.succeeded();
-            }
             served(row, entry);
         }
-        engine.lostHandles().unwatch(row);
-        engine.settle(row, entry, EndReason.FREED);
+        engine.settle(row, entry, EndReason.FREED, ending);
         engine.freed(row, entry);
         return FREED;
     }
