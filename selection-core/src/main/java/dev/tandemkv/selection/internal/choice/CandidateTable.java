@@ -25,13 +25,21 @@ public final class CandidateTable {
     private boolean directed;
     private boolean taintsRequested;
     private boolean anyTier;
+    /** Whether any row has blocks on a tier below the device. */
+    private boolean anyLowerTier;
+
     private boolean anyShared;
     /** Whether rows were dropped since the last reset. */
     private boolean dropped;
+    /** Whether the load columns are the ledger's, apart from the rows that it says have changed. */
+    private boolean followsLedger;
 
     private long[] workerId = new long[16];
     private int[] rank = new int[16];
     private int[] ledgerRow = new int[16];
+    /** Where a ledger row is in this table; of use only where the table agrees. */
+    private int[] positions = new int[16];
+
     private long[] totalBlocks = new long[16];
 
     // Counts are doubles, because the cost is: it is computed for every row of every decision, without conversions.
@@ -62,8 +70,19 @@ public final class CandidateTable {
 
     /** Empties the table for another decision. */
     public void reset(long islTokens, int blockSizeTokens) {
+        clear(islTokens, blockSizeTokens);
+        size = 0;
+        filled = 0;
+        dropped = false;
+        followsLedger = false;
+    }
+
+    /** Forgets the last decision, apart from its candidates and their load. */
+    private void clear(long islTokens, int blockSizeTokens) {
         if (anyTier) {
             Arrays.fill(device, 0, filled, 0);
+        }
+        if (anyLowerTier) {
             Arrays.fill(host, 0, filled, 0);
             Arrays.fill(disk, 0, filled, 0);
         }
@@ -75,17 +94,16 @@ public final class CandidateTable {
         }
         isl = islTokens;
         blockSize = blockSizeTokens;
-        size = 0;
-        filled = 0;
         directed = false;
         taintsRequested = false;
         anyTier = false;
+        anyLowerTier = false;
         anyShared = false;
-        dropped = false;
     }
 
     /**
-     * As {@link #reset}, for a decision with the same candidates as the last one: their identities stay.
+     * As {@link #reset}, for a decision with the same candidates as the last one: their identities stay, and so does what was read of their
+     * load.
      *
      * @return false, and then nothing is done, if a decision has dropped rows since they were added
      */
@@ -93,10 +111,7 @@ public final class CandidateTable {
         if (dropped) {
             return false;
         }
-        int kept = size;
-        reset(islTokens, blockSizeTokens);
-        size = kept;
-        filled = kept;
+        clear(islTokens, blockSizeTokens);
         return true;
     }
 
@@ -115,20 +130,54 @@ public final class CandidateTable {
         rank[size] = dpRank;
         ledgerRow[size] = row;
         totalBlocks[size] = totalKvBlocks;
+        if (row >= positions.length) {
+            positions = Arrays.copyOf(positions, Math.max(row + 1, positions.length * 2));
+        }
+        positions[row] = size;
         filled = size + 1;
         return size++;
     }
 
     /**
-     * Load of every row: what the ledger has booked.
+     * Load of every row: what the ledger has booked. After a {@link #restart} only the rows that changed are read again, so that a decision
+     * costs one pass over the candidates and not one for each figure.
      *
      * @param requestBlocks blocks of this request
      * @param depths how many of them are active on each ledger row
+     * @param deepest the most that are active on any
      */
-    public void setLoads(BookingLedger ledger, long requestBlocks, int[] depths, long now) {
-        ledger.readLoads(ledgerRow, size, now, activePrefill, activeDecode, requests);
-        for (int i = 0; i < size; i++) {
-            potentialDecode[i] = activeDecode[i] + (requestBlocks - depths[ledgerRow[i]]);
+    public void setLoads(BookingLedger ledger, long requestBlocks, int[] depths, int deepest, long now) {
+        if (!followsLedger) {
+            ledger.readLoads(ledgerRow, size, activeDecode, requests);
+            ledger.readPrefillTokens(ledgerRow, size, now, activePrefill);
+            followsLedger = true;
+        } else {
+            followChanges(ledger, now);
+        }
+        ledger.caughtUp();
+        if (deepest == 0) {
+            for (int i = 0; i < size; i++) {
+                potentialDecode[i] = activeDecode[i] + (double) requestBlocks;
+            }
+        } else {
+            for (int i = 0; i < size; i++) {
+                potentialDecode[i] = activeDecode[i] + (requestBlocks - depths[ledgerRow[i]]);
+            }
+        }
+    }
+
+    private void followChanges(BookingLedger ledger, long now) {
+        for (int c = 0; c < ledger.changedRows(); c++) {
+            int row = ledger.changedRow(c);
+            int i = positionOf(row);
+            if (i >= 0) {
+                activePrefill[i] = (double) ledger.activePrefillTokens(row, now);
+                activeDecode[i] = (double) ledger.activeDecodeBlocks(row);
+                requests[i] = ledger.activeRequests(row);
+            }
+        }
+        if (ledger.decays()) {
+            ledger.readPrefillTokens(ledgerRow, size, now, activePrefill);
         }
     }
 
@@ -141,6 +190,7 @@ public final class CandidateTable {
      * @param activeRequests booked requests
      */
     public void setLoad(int row, long prefillTokens, long decodeBlocks, int additionalBlocks, int activeRequests) {
+        followsLedger = false;
         activePrefill[row] = (double) prefillTokens;
         activeDecode[row] = (double) decodeBlocks;
         potentialDecode[row] = (double) (decodeBlocks + additionalBlocks);
@@ -153,6 +203,7 @@ public final class CandidateTable {
         host[row] = hostBlocks;
         disk[row] = diskBlocks;
         anyTier |= (deviceBlocks | hostBlocks | diskBlocks) != 0;
+        anyLowerTier |= (hostBlocks | diskBlocks) != 0;
     }
 
     /** Shared-cache blocks at positions behind the row's device blocks. */
@@ -253,6 +304,12 @@ public final class CandidateTable {
         return ledgerRow[row];
     }
 
+    /** Where a ledger row is in this table, or -1. */
+    public int positionOf(int row) {
+        int at = row < positions.length ? positions[row] : size;
+        return at < size && ledgerRow[at] == row ? at : -1;
+    }
+
     public boolean directed() {
         return directed;
     }
@@ -263,6 +320,14 @@ public final class CandidateTable {
 
     boolean anyTier() {
         return anyTier;
+    }
+
+    boolean anyLowerTier() {
+        return anyLowerTier;
+    }
+
+    boolean anyShared() {
+        return anyShared;
     }
 
     public long totalKvBlocks(int row) {

@@ -61,6 +61,8 @@ public final class ChoicePipeline {
 
     /** The sums of the running decision; a lone scorer's own array. */
     private double[] costs = new double[0];
+    /** What the check of those found on its way: the last check of a decision is that of its sums. */
+    private final LowestCost lowest = new LowestCost();
 
     public ChoicePipeline(PolicyComponents components, CandidateTable table) {
         this.table = table;
@@ -174,12 +176,16 @@ public final class ChoicePipeline {
         return sums;
     }
 
-    private static void requireFinite(WorkerScorer scorer, double[] costs, int size) {
-        for (int row = 0; row < size; row++) {
-            if (!(Math.abs(costs[row]) <= Double.MAX_VALUE)) {
-                throw new PolicyFaultException(Fault.NON_FINITE_COST, scorer.name(), row, null);
-            }
+    private void requireFinite(WorkerScorer scorer, double[] of, int size) {
+        lowest.find(of, size);
+        if (lowest.notFinite() >= 0) {
+            throw new PolicyFaultException(Fault.NON_FINITE_COST, scorer.name(), lowest.notFinite(), null);
         }
+    }
+
+    /** The lowest cost of the running decision; of use only where a scorer has any. */
+    public double lowestCost() {
+        return lowest.cost();
     }
 
     /**
@@ -190,7 +196,10 @@ public final class ChoicePipeline {
     public int pick(PolicyContext context, RandomGenerator random) {
         int row;
         try {
-            row = picker.component.pick(context, picker.view, costs, random);
+            // The built-in picker need not look for what the check of the costs has found.
+            row = picker.component instanceof CostPicker own && !scorers.isEmpty()
+                    ? own.pick(context, table.size(), costs, lowest, random)
+                    : picker.component.pick(context, picker.view, costs, random);
         } catch (RuntimeException | Error e) {
             throw threw(picker.component, -1, e);
         }

@@ -34,41 +34,25 @@ final class CostPicker implements WorkerPicker {
 
     @Override
     public int pick(PolicyContext context, Candidates candidates, double[] costs, RandomGenerator random) {
+        LowestCost lowest = new LowestCost();
+        lowest.find(costs, candidates.size());
+        return pick(context, candidates.size(), costs, lowest, random);
+    }
+
+    /** As the other, with the lowest of the costs found before. */
+    int pick(PolicyContext context, int size, double[] costs, LowestCost lowest, RandomGenerator random) {
         Double override = overrides == KvCost.Overrides.HONOURED
                 ? context.request().override().routerTemperature()
                 : null;
         double t = override == null ? temperature : override;
-        return t > 0 ? sample(costs, candidates.size(), t, random) : lowest(costs, candidates.size(), random);
+        return t > 0 ? sample(costs, size, t, random) : lowest.draw(costs, random);
     }
 
     /** The lowest cost; of exact ties one, each equally likely, with a single draw. */
     static int lowest(double[] costs, int size, RandomGenerator random) {
-        int first = -1;
-        int ties = 0;
-        double lowest = Double.POSITIVE_INFINITY;
-        for (int row = 0; row < size; row++) {
-            double cost = costs[row];
-            if (cost <= lowest) {
-                if (cost < lowest) {
-                    first = row;
-                    ties = 0;
-                    lowest = cost;
-                }
-                ties++;
-            }
-        }
-        return ties <= 1 ? first : tie(costs, first, lowest, random.nextInt(ties));
-    }
-
-    /** The row that has the lowest cost for the (n + 1)-th time. */
-    private static int tie(double[] costs, int first, double lowest, int n) {
-        int row = first;
-        for (int left = n; left > 0; left--) {
-            do {
-                row++;
-            } while (costs[row] != lowest);
-        }
-        return row;
+        LowestCost lowest = new LowestCost();
+        lowest.find(costs, size);
+        return lowest.draw(costs, random);
     }
 
     private int sample(double[] costs, int size, double t, RandomGenerator random) {

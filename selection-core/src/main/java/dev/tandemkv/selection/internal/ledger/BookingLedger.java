@@ -43,6 +43,7 @@ public final class BookingLedger {
     private final Map<String, LoraCount> loraCounts = new HashMap<>();
     private final SharedPrefixTree prompts;
     private final PrefillLoads prefills = new PrefillLoads();
+    private final ChangedRows changed = new ChangedRows();
     private final LeaseQueue external;
     private final LeaseQueue replicas;
 
@@ -123,6 +124,7 @@ public final class BookingLedger {
             return PrefillMark.NO_CHANGE;
         }
         prefills.remove(entry, now);
+        changed.add(entry.row);
         return PrefillMark.MARKED;
     }
 
@@ -137,6 +139,7 @@ public final class BookingLedger {
         }
         entry.prefill = hint;
         prefills.add(entry, now);
+        changed.add(entry.row);
         return true;
     }
 
@@ -294,9 +297,10 @@ public final class BookingLedger {
      * Allocates nothing and costs O(blocks + rows that hold any of them).
      *
      * @param depthByRow receives the depth of every row below {@link #rows()}
+     * @return the greatest of them; 0 if no row has any of the prompt
      */
-    public void project(long[] trackingHashes, int length, int[] depthByRow) {
-        prompts.project(trackingHashes, length, depthByRow, rows);
+    public int project(long[] trackingHashes, int length, int[] depthByRow) {
+        return prompts.project(trackingHashes, length, depthByRow, rows);
     }
 
     /** One more than the highest row that was ever used. */
@@ -320,23 +324,46 @@ public final class BookingLedger {
     }
 
     /**
-     * Loads of many rows at one instant.
+     * Loads of many rows at one instant. There is one reader, which keeps what it read: it reads every row once, then asks {@link
+     * #changedRows} which to read again, and says so by {@link #caughtUp}.
      *
      * @param selected rows, each below {@link #rows()}
      * @param count how many of them
-     * @param prefillTokens receives {@link #activePrefillTokens} of each
      * @param blocks receives {@link #activeDecodeBlocks} of each
      * @param bookings receives {@link #activeRequests} of each
      */
-    public void readLoads(
-            int[] selected, int count, long now, double[] prefillTokens, double[] blocks, double[] bookings) {
-        prefills.readTokens(selected, count, now, prefillTokens);
+    public void readLoads(int[] selected, int count, double[] blocks, double[] bookings) {
         for (int i = 0; i < count; i++) {
             blocks[i] = decodeBlocks[selected[i]];
         }
         for (int i = 0; i < count; i++) {
             bookings[i] = requests[selected[i]];
         }
+    }
+
+    /** As {@link #readLoads}, of {@link #activePrefillTokens}. */
+    public void readPrefillTokens(int[] selected, int count, long now, double[] tokens) {
+        prefills.readTokens(selected, count, now, tokens);
+    }
+
+    /** Whether prefill loads go down by time alone, so that they have to be read again though nothing {@linkplain #changedRows changed}. */
+    public boolean decays() {
+        return prefills.decays();
+    }
+
+    /** How many rows have changed since the reader last caught up. */
+    public int changedRows() {
+        return changed.count();
+    }
+
+    /** One of the {@link #changedRows}. */
+    public int changedRow(int index) {
+        return changed.at(index);
+    }
+
+    /** The reader has read every row that has changed, or will read all of them before it reads changed ones. */
+    public void caughtUp() {
+        changed.clear();
     }
 
     /** Makes sure that rows below a number exist, empty if nothing is booked on them. */
@@ -389,6 +416,7 @@ public final class BookingLedger {
         rows = row + 1;
         prompts.ensureRows(rows);
         prefills.ensureRows(rows);
+        changed.ensureRows(rows);
         if (rows > requests.length) {
             int capacity = Math.max(rows, requests.length * 2);
             outputWeight = Arrays.copyOf(outputWeight, capacity);
@@ -414,6 +442,7 @@ public final class BookingLedger {
         long weight = prompts.weight(row) + outputWeight[row];
         long rounded = (weight + SharedPrefixTree.ONE / 2) / SharedPrefixTree.ONE;
         decodeBlocks[row] = (double) rounded;
+        changed.add(row);
     }
 
     private void uncountLora(String name) {

@@ -123,9 +123,14 @@ final class PrefillLoads {
         return nanos == PrefillHint.UNMODELLED ? sum[row] : decayed(row, nanos, Math.max(0, now - anchoredAt[row]));
     }
 
+    /** Whether any row's load depends on time. */
+    boolean decays() {
+        return decayingRows > 0;
+    }
+
     /** {@link #tokens} of many rows. */
     void readTokens(int[] rows, int count, long now, double[] into) {
-        if (decayingRows == 0) {
+        if (!decays()) {
             for (int i = 0; i < count; i++) {
                 into[i] = sumAsRead[rows[i]];
             }

@@ -154,8 +154,9 @@ final class SharedPrefixTree {
      * Depth, in blocks, of the longest prefix of a prompt that is active on each row. Allocates nothing.
      *
      * @param depthByRow overwritten for every row of this tree
+     * @return the greatest depth
      */
-    void project(long[] hashes, int count, int[] depthByRow, int rows) {
+    int project(long[] hashes, int count, int[] depthByRow, int rows) {
         Arrays.fill(depthByRow, 0, rows, 0);
         PrefixNode at = root;
         int depth = 0;
@@ -173,6 +174,7 @@ final class SharedPrefixTree {
             }
         }
         at.holders.write(depth, depthByRow);
+        return depth;
     }
 
     private PrefixNode newLeaf(PrefixNode parent, long[] hashes, int from, int to) {

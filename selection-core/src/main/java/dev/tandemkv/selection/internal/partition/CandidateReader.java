@@ -24,9 +24,6 @@ final class CandidateReader {
     private final int blockSize;
     private final boolean tracksBlocks;
     private int[] depths = new int[16];
-    /** Where in the table a row is; of use only where the table agrees. */
-    private int[] positions = new int[16];
-
     private long listedVersion = NOBODY;
     private double bestOverlap;
 
@@ -72,12 +69,8 @@ final class CandidateReader {
         }
         listedVersion = everybody ? roster.version() : NOBODY;
         table.reset(prompt.islTokens(), blockSize);
-        if (positions.length < roster.limit()) {
-            positions = new int[Math.max(roster.limit(), positions.length * 2)];
-        }
         for (int i = 0; i < eligible.count(); i++) {
             int row = eligible.rows()[i];
-            positions[row] = i;
             table.add(roster.workerIdBits(row), roster.rankNumber(row), row, Math.max(0, roster.kvBlocks(row)));
         }
     }
@@ -88,10 +81,10 @@ final class CandidateReader {
             depths = new int[Math.max(ledger.rows(), depths.length * 2)];
         }
         long[] hashes = prompt.trackingHashes();
-        ledger.project(hashes, hashes.length, depths);
+        int deepest = ledger.project(hashes, hashes.length, depths);
         long blocks = tracksBlocks ? hashes.length : prompt.requestBlocks();
         if (!loads.isReported()) {
-            table.setLoads(ledger, blocks, depths, now);
+            table.setLoads(ledger, blocks, depths, deepest, now);
             return;
         }
         for (int i = 0; i < table.size(); i++) {
@@ -113,8 +106,8 @@ final class CandidateReader {
             // Few ranks hold anything of a prompt, so those are looked for, not everybody asked.
             for (int slot = scores.nextSlot(0); slot >= 0; slot = scores.nextSlot(slot + 1)) {
                 int row = roster.rowOfSlot(slot);
-                int i = row < 0 ? -1 : positions[row];
-                if (i >= 0 && i < table.size() && table.ledgerRow(i) == row) {
+                int i = row < 0 ? -1 : table.positionOf(row);
+                if (i >= 0) {
                     hold(i, row);
                 }
             }

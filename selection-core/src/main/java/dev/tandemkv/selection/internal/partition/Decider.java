@@ -157,18 +157,6 @@ final class Decider {
         }
     }
 
-    private double lowest(double[] costs) {
-        double lowest = costs[0];
-        int size = table.size();
-        for (int row = 1; row < size; row++) {
-            // A branch that is hardly ever taken; Math.min makes each row wait for the one before.
-            if (costs[row] < lowest) {
-                lowest = costs[row];
-            }
-        }
-        return lowest;
-    }
-
     /** What gathers the explanation, with the ranks that are no candidates; {@code null} where nobody asked. */
     private @Nullable ExplanationCollector collector(Attempt attempt) {
         if (attempt.request().explanation() != SelectRequest.Explain.EVERY_CANDIDATE) {
@@ -205,7 +193,7 @@ final class Decider {
         double held = table.weightedOverlapBlocks(chosen);
         attempt.blocksLost(best == 0 ? 0 : Math.max(0, best - held));
         if (attempt.purpose() == Attempt.Purpose.BOOK) {
-            regret.record((int) held, (int) Math.max(best, held), scores ? costs[chosen] - lowest(costs) : 0);
+            regret.record((int) held, (int) Math.max(best, held), scores ? costs[chosen] - pipeline.lowestCost() : 0);
         }
         if (collector != null) {
             attempt.explained(collector.finish(policyName, pipeline, context, costs, chosen));

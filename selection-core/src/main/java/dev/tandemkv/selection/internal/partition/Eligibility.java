@@ -32,7 +32,10 @@ final class Eligibility {
     private final Roster roster;
     private final SelectionHost host;
 
-    private int[] rows = new int[16];
+    /** What the last collection found: {@link #buffer}, or the roster's own order where that is everybody. */
+    private int[] rows = {};
+
+    private int[] buffer = new int[16];
     private int count;
     private boolean everybody;
 
@@ -47,7 +50,7 @@ final class Eligibility {
         this.host = host;
     }
 
-    /** Rows found by the last {@link #collect}, by unsigned worker id and rank. */
+    /** Rows found by the last {@link #collect}, by unsigned worker id and rank. Not to be changed. */
     int[] rows() {
         return rows;
     }
@@ -70,6 +73,7 @@ final class Eligibility {
     void collect(Attempt attempt) {
         count = 0;
         everybody = false;
+        rows = buffer;
         overloaded = 0;
         tooSmall = 0;
         largest = 0;
@@ -83,15 +87,14 @@ final class Eligibility {
             }
             return;
         }
-        int[] order = roster.order();
-        if (rows.length < order.length) {
-            rows = new int[Math.max(order.length, rows.length * 2)];
-        }
         if (isUnconstrained(attempt, available)) {
-            System.arraycopy(order, 0, rows, 0, order.length);
-            count = order.length;
-            everybody = true;
+            collectAll();
             return;
+        }
+        int[] order = roster.order();
+        if (buffer.length < order.length) {
+            buffer = new int[Math.max(order.length, buffer.length * 2)];
+            rows = buffer;
         }
         for (int row : order) {
             consider(row, attempt, available);
@@ -101,18 +104,14 @@ final class Eligibility {
     /** Takes every row, for readings that ask nobody's leave. */
     void collectAll() {
         everybody = true;
-        int[] order = roster.order();
-        if (rows.length < order.length) {
-            rows = new int[Math.max(order.length, rows.length * 2)];
-        }
-        System.arraycopy(order, 0, rows, 0, order.length);
-        count = order.length;
+        rows = roster.order();
+        count = rows.length;
     }
 
     private void consider(int row, Attempt attempt, @Nullable Set<Long> available) {
         ExclusionReason reason = reason(row, attempt, available);
         if (reason == null) {
-            rows[count++] = row;
+            buffer[count++] = row;
         } else if (reason == ExclusionReason.OVERLOADED) {
             overloaded++;
         } else if (reason == ExclusionReason.CAPACITY) {
@@ -133,7 +132,7 @@ final class Eligibility {
                 && attempt.required() == null
                 && request.excludedWorkerIds().isEmpty()
                 && request.constraints().requiredTaints().isEmpty()
-                && !roster.anyCapacity()
+                && roster.leastKvBlocks() >= attempt.prompt().requestBlocks()
                 && !roster.anyDraining();
     }
 

@@ -47,7 +47,7 @@ final class Roster {
     private int[] order = {};
     private long version;
     private int limit;
-    private boolean anyCapacity;
+    private long leastKvBlocks = Long.MAX_VALUE;
     private int drainingRows;
 
     /** Takes a rank in and returns its row. */
@@ -103,7 +103,11 @@ final class Roster {
                 .sorted(Map.Entry.comparingByKey(WorkerRank.UNSIGNED_ORDER))
                 .mapToInt(Map.Entry::getValue)
                 .toArray();
-        anyCapacity = Arrays.stream(order).anyMatch(row -> kvBlocks[row] != UNKNOWN_BLOCKS);
+        leastKvBlocks = Arrays.stream(order)
+                .mapToLong(row -> kvBlocks[row])
+                .filter(blocks -> blocks != UNKNOWN_BLOCKS)
+                .min()
+                .orElse(Long.MAX_VALUE);
     }
 
     private void grow(int capacity) {
@@ -149,9 +153,9 @@ final class Roster {
         return limit;
     }
 
-    /** Whether any rank's number of KV blocks is known. */
-    boolean anyCapacity() {
-        return anyCapacity;
+    /** The least KV blocks that any rank is known to have; the greatest number there is where none is known. */
+    long leastKvBlocks() {
+        return leastKvBlocks;
     }
 
     boolean anyDraining() {
