@@ -74,4 +74,22 @@ public record RouterConfigOverride(
         return new RouterConfigOverride(
                 overlapScoreCredit, prefillLoadScale, routerTemperature, assumeKvReuse, track, sharedCacheMultiplier);
     }
+
+    public RouterConfigOverride withSharedCacheMultiplier(@Nullable Double multiplier) {
+        return new RouterConfigOverride(
+                overlapScoreCredit, prefillLoadScale, routerTemperature, assumeKvReuse, trackPrefillTokens, multiplier);
+    }
+
+    /**
+     * The former name of two settings, {@code overlap_score_weight}: it is the prefill scale, and 0 also turns the credit off.
+     *
+     * @param weight finite, at least 0
+     * @deprecated use {@link #withPrefillLoadScale} and {@link #withOverlapScoreCredit}
+     */
+    @Deprecated
+    public RouterConfigOverride withOverlapScoreWeight(double weight) {
+        requireFrom0("overlap_score_weight", weight);
+        RouterConfigOverride scaled = withPrefillLoadScale(weight);
+        return weight == 0 ? scaled.withOverlapScoreCredit(0.0) : scaled;
+    }
 }

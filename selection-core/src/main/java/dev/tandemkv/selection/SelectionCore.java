@@ -2,6 +2,7 @@ package dev.tandemkv.selection;
 
 import dev.tandemkv.affinity.AffinityStats;
 import dev.tandemkv.affinity.SessionAffinity;
+import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.CatalogChanges;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
@@ -80,7 +81,10 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         return parts.requests().reserve(request);
     }
 
-    /** As {@link #selectAndReserve}, for a host that keeps the handle and lets nobody act on the booking by its id. */
+    /**
+     * As {@link #selectAndReserve}, for a host that keeps the handle and lets nobody act on the booking by its id. Where bookings teach what
+     * ranks hold, this one does not: the host says so when it dispatches ({@link #recordRouting}).
+     */
     public CompletionStage<Booking> lease(SelectRequest request) {
         return parts.requests().lease(request);
     }
@@ -200,7 +204,8 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     /**
      * Lets a worker take no new bookings and tells when those it has are over. The worker stays registered; the caller removes it.
      *
-     * @param bound longest wait
+     * @param bound longest wait, from 0 to 100 years
+     * @throws BadRequestException if the bound is none of these
      * @throws NotFoundException if there is no such worker
      */
     public CompletionStage<DrainOutcome> drain(long workerId, Duration bound) {
@@ -244,6 +249,20 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
      */
     public EventOutcome apply(PartitionKey partition, WorkerRank rank, KvEvent event) {
         return index(partition).apply(rank, event);
+    }
+
+    /**
+     * Says that a prompt goes to a rank, so that the rank is assumed to hold it; for hosts that {@linkplain #lease lease}. Does nothing where
+     * the partition follows events alone.
+     *
+     * @throws NotFoundException if there is no such partition
+     */
+    public void recordRouting(PartitionKey partition, WorkerRank rank, Prompt prompt) {
+        Partition in = parts.partition(partition);
+        in.cache()
+                .record(
+                        rank,
+                        in.hashing().prepare(prompt, RouterConfigOverride.NONE).blockHashes());
     }
 
     /**

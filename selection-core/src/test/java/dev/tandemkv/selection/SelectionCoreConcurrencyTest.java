@@ -9,6 +9,7 @@ import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.selection.config.SelectionConfig;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -18,8 +19,10 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Many threads on one core: no release is lost or counted twice, and the counters are what is there. */
 class SelectionCoreConcurrencyTest {
@@ -30,6 +33,53 @@ class SelectionCoreConcurrencyTest {
     @Test
     void manyThreads_withoutQueue_everyBookingIsReleasedOnce() throws Exception {
         hammer(SelectionConfig.DEFAULTS);
+    }
+
+    /** Whoever looks at all partitions, whoever makes new ones and whoever ends bookings by id wait for nobody in a circle. */
+    @Test
+    @Timeout(30)
+    void scenario55_sweepCreationAndLifecycle_noDeadlock() throws Exception {
+        VirtualTime time = new VirtualTime();
+        SelectionCore core = SelectionCore.builder()
+                .config(SelectionConfig.builder()
+                        .bookingLease(Duration.ofMillis(1))
+                        .queueThreshold(10.0)
+                        .build())
+                .ticker(time)
+                .scheduler(time)
+                .random(new SeededRandom(1))
+                .build();
+        core.upsert(spec(1));
+        AtomicBoolean over = new AtomicBoolean();
+        ExecutorService executor = Executors.newFixedThreadPool(3);
+        Future<?> sweep = executor.submit(() -> {
+            while (!over.get()) {
+                time.advance(Duration.ofMillis(2));
+                core.hostSignalsChanged();
+                core.loads();
+            }
+        });
+        Future<?> creation = executor.submit(() -> {
+            for (int i = 0; i < 300; i++) {
+                core.upsert(spec(10 + i).toBuilder().routingGroup("g" + i).build());
+                core.remove(10 + i);
+            }
+        });
+        Future<?> lifecycle = executor.submit(() -> {
+            for (int i = 0; i < 3_000; i++) {
+                String id = "r" + i;
+                core.reserve(CoreFixture.request(1, 64, id).build());
+                core.prefillComplete(id);
+                core.free(id);
+            }
+        });
+        creation.get();
+        lifecycle.get();
+        over.set(true);
+        sweep.get();
+        executor.shutdown();
+        assertThat(core.stats().reservations()).isZero();
+        core.close();
     }
 
     @Test

@@ -204,6 +204,17 @@ class WorkerScenariosTest {
     }
 
     @Test
+    void kW2_drainBoundOutOfRange_refusedAndTheWorkerStays() {
+        CoreFixture f = new CoreFixture().workers(1);
+        for (Duration bound : List.of(Duration.ofSeconds(-1), Duration.ofDays(40_000))) {
+            assertThatThrownBy(() -> f.core.drain(1, bound))
+                    .isInstanceOf(BadRequestException.class)
+                    .hasMessageContaining("bound");
+        }
+        assertThat(f.core.find(1).orElseThrow().lifecycle()).isEqualTo(WorkerLifecycle.SCHEDULABLE);
+    }
+
+    @Test
     void kW4_workerRemovedUnderABooking_ownerIsToldOnce() {
         CoreFixture f = new CoreFixture().workers(2);
         Booking booking = f.book(request(1, 40).pinnedWorker(WorkerRank.of(1)));

@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.membership;
 
+import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.WorkerRecord;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.DrainOutcome;
@@ -12,6 +13,9 @@ import java.util.concurrent.CompletionStage;
 /** Waits until draining workers have no booking left. Thread-safe. */
 public final class Drains {
 
+    /** An instant so far ahead still fits the nanoseconds of a ticker. */
+    private static final Duration LONGEST = Duration.ofDays(36_525);
+
     private final CoreContext core;
     private final WorkerRegistry workers;
     private final PartitionRegistry partitions;
@@ -22,8 +26,14 @@ public final class Drains {
         this.partitions = partitions;
     }
 
-    /** @throws dev.tandemkv.catalog.NotFoundException if there is no such worker */
+    /**
+     * @throws dev.tandemkv.catalog.BadRequestException if the bound is negative or endless
+     * @throws dev.tandemkv.catalog.NotFoundException if there is no such worker
+     */
     public CompletionStage<DrainOutcome> drain(long workerId, Duration bound) {
+        if (bound.isNegative() || bound.compareTo(LONGEST) > 0) {
+            throw new BadRequestException("bound", bound, "0 to " + LONGEST);
+        }
         WorkerRecord record = workers.drain(workerId);
         Partition partition = partitions.find(record.spec().partition());
         CompletableFuture<DrainOutcome> outcome = new CompletableFuture<>();
@@ -31,11 +41,12 @@ public final class Drains {
             outcome.complete(DrainOutcome.DRAINED);
             return outcome.minimalCompletionStage();
         }
-        Scheduler.Task late = core.scheduler().schedule(bound, () -> outcome.complete(DrainOutcome.BOUND_PASSED));
-        Runnable drained = () -> {
-            late.cancel();
-            outcome.complete(DrainOutcome.DRAINED);
-        };
+        Runnable drained = () -> outcome.complete(DrainOutcome.DRAINED);
+        Scheduler.Task late = core.scheduler().schedule(bound, () -> {
+            outcome.complete(DrainOutcome.BOUND_PASSED);
+            partition.mailbox().submit(() -> partition.forgetDrained(workerId, drained));
+        });
+        outcome.whenComplete((how, failure) -> late.cancel());
         partition.mailbox().submit(() -> partition.whenDrained(workerId, drained));
         return outcome.minimalCompletionStage();
     }

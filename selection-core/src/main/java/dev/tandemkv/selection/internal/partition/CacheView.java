@@ -7,13 +7,14 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
+import dev.tandemkv.indexer.approximate.PredictedLease;
 import dev.tandemkv.indexer.approximate.PredictedOverlay;
 import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.hash.BlockHashes;
 import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.IndexOfflineException;
 import dev.tandemkv.selection.Prompt;
-import dev.tandemkv.selection.SelectRequest.Recording;
 import dev.tandemkv.selection.config.IndexConfig;
 import dev.tandemkv.selection.config.IndexConfig.ApproximateCachePolicy;
 import dev.tandemkv.selection.config.IndexConfig.OnFailure;
@@ -29,6 +30,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +59,9 @@ public final class CacheView {
     private final @Nullable RemoteIndex remote;
     private final @Nullable PredictedOverlay assumed;
     private final CacheTrust trust;
+    /** The processes behind ranks with a modelled cache, where they are known. */
+    private final Map<WorkerRank, String> incarnations = new ConcurrentHashMap<>();
+
     private final MpmcAtomicArrayQueue<OverlapScores> pool = new MpmcAtomicArrayQueue<>(POOLED);
     /** Those that keep the names of the last blocks. */
     private final MpmcAtomicArrayQueue<OverlapScores> namingPool = new MpmcAtomicArrayQueue<>(POOLED);
@@ -331,18 +336,37 @@ public final class CacheView {
 
     // ---- learning
 
-    /** Learns from a booking where its prompt will be cached; only where assumptions count, and only where the request says so. */
-    public void record(Attempt attempt) {
-        if (attempt.request().recording() == Recording.RECORDED) {
-            record(attempt.worker(), attempt.prompt().blockHashes());
+    /**
+     * Assumes that a booked rank will hold a prompt; only where assumptions count.
+     *
+     * @param blockHashes local hash of each full block
+     * @param tailBlocks further blocks, which no hash names
+     * @return what keeps the blocks in use until it is closed, where the rank's cache is modelled; else {@code null}
+     */
+    public @Nullable PredictedLease record(BookingId booking, long[] blockHashes, long tailBlocks) {
+        if (assumed == null || blockHashes.length == 0) {
+            return null;
         }
+        BlockHashes blocks = BlockHashes.of(blockHashes);
+        if (!modelsCapacity()) {
+            assumed.record(booking.worker(), blocks);
+            return null;
+        }
+        String attempt = Long.toUnsignedString(booking.attemptId()) + ' ' + booking.selectionId();
+        String incarnation = incarnations.get(booking.worker());
+        return assumed.acquire(
+                booking.worker(), incarnation, attempt, blocks, (int) Math.min(Integer.MAX_VALUE, tailBlocks));
     }
 
-    /** Assumes that a rank will hold a prompt. */
+    /** As {@link #record(BookingId, long[], long)} for a host that dispatches by itself: nothing is kept in use. */
     public void record(WorkerRank worker, long[] blockHashes) {
         if (assumed != null && blockHashes.length > 0) {
             assumed.record(worker, BlockHashes.of(blockHashes));
         }
+    }
+
+    private boolean modelsCapacity() {
+        return core.config().index().approximateCachePolicy() == ApproximateCachePolicy.LRU;
     }
 
     // ---- ranks
@@ -357,12 +381,23 @@ public final class CacheView {
         int known = index.slotOf(rank);
         int slot = known >= 0 ? known : index.register(rank, traits);
         trust.joined(rank);
-        if (assumed != null && core.config().index().approximateCachePolicy() == ApproximateCachePolicy.LRU) {
-            Long blocks = spec.kvBlocksPerRank();
-            assumed.setCapacity(
-                    rank, spec.incarnation(), blocks == null ? OptionalLong.empty() : OptionalLong.of(blocks));
-        }
+        describe(rank, spec);
         return slot;
+    }
+
+    /** Takes in what the metadata says of a rank's cache. */
+    void describe(WorkerRank rank, WorkerSpec spec) {
+        if (assumed == null || !modelsCapacity()) {
+            return;
+        }
+        String incarnation = spec.incarnation();
+        if (incarnation == null) {
+            incarnations.remove(rank);
+        } else {
+            incarnations.put(rank, incarnation);
+        }
+        Long blocks = spec.kvBlocksPerRank();
+        assumed.setCapacity(rank, incarnation, blocks == null ? OptionalLong.empty() : OptionalLong.of(blocks));
     }
 
     /** Changes whenever a slot may stand for another rank. */
@@ -376,6 +411,7 @@ public final class CacheView {
         index.removeRank(rank);
         if (assumed != null) {
             assumed.removeRank(rank);
+            incarnations.remove(rank);
         }
     }
 
@@ -385,6 +421,7 @@ public final class CacheView {
         index.removeWorker(workerId);
         if (assumed != null) {
             assumed.removeWorker(workerId);
+            incarnations.keySet().removeIf(rank -> rank.workerId() == workerId);
         }
     }
 

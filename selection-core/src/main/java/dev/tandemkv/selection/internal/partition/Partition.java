@@ -200,6 +200,7 @@ public final class Partition {
             int row = roster.rowOf(rank);
             if (row >= 0) {
                 roster.describe(row, spec);
+                cache.describe(rank, spec);
             } else {
                 row = roster.add(rank, spec, cache.slotFor(rank, spec));
                 if (draining) {
@@ -456,6 +457,19 @@ public final class Partition {
     public void whenDrained(long workerId, Runnable action) {
         drains.computeIfAbsent(workerId, id -> new ArrayList<>()).add(action);
         tellDrained();
+    }
+
+    /** Nobody waits for the action any more. */
+    public void forgetDrained(long workerId, Runnable action) {
+        drains.computeIfPresent(workerId, (id, actions) -> {
+            actions.remove(action);
+            return actions.isEmpty() ? null : actions;
+        });
+    }
+
+    /** How many wait for a drain. */
+    public int drainWaits() {
+        return drains.values().stream().mapToInt(List::size).sum();
     }
 
     private void tellDrained() {

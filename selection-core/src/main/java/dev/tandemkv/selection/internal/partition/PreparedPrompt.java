@@ -21,6 +21,11 @@ public record PreparedPrompt(
         long blockHashingNanos,
         long trackingHashingNanos) {
 
+    /** Blocks of the prompt that no block hash names. */
+    public long tailBlocks() {
+        return Math.max(0, requestBlocks - blockHashes.length);
+    }
+
     /** The times of the hashing together with those of the lookups. */
     LookupTimings timings(long lookups, long indexer, @Nullable Long sharedCache, boolean sharedCacheFailed) {
         return new LookupTimings(

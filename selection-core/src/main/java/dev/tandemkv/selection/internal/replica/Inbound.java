@@ -18,6 +18,7 @@ import dev.tandemkv.selection.internal.replica.BookingEvent.Ask;
 import dev.tandemkv.selection.internal.replica.BookingEvent.Free;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import dev.tandemkv.selection.internal.reservation.Reservation.Foreign;
+import dev.tandemkv.selection.internal.reservation.Reservation.Knowledge;
 import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
 import dev.tandemkv.selection.internal.reservation.ReservationIndex;
 import java.io.IOException;
@@ -151,7 +152,7 @@ public final class Inbound {
                 add.expectedOutputTokens(),
                 event.loraName(),
                 Ownership.REPLICA);
-        mirror.install(in.bookOn(event.worker(), terms, add.tokenSequence()), null);
+        mirror.install(in.bookOn(event.worker(), terms, add.tokenSequence()), null, Knowledge.NONE);
         return true;
     }
 

@@ -1,6 +1,8 @@
 package dev.tandemkv.selection.internal.reservation;
 
 import dev.tandemkv.affinity.AffinityLease;
+import dev.tandemkv.indexer.approximate.PredictedLease;
+import dev.tandemkv.indexer.hash.BlockHashes;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.partition.Partition;
@@ -42,6 +44,30 @@ public final class Reservation {
      */
     public record Foreign(long owner, long attempt) {}
 
+    /**
+     * What a booking is to the knowledge of caches.
+     *
+     * @param served what serving it will say of the cache signal, or {@code null}
+     * @param assumed keeps its blocks in use in the model of its rank's cache, or {@code null}
+     */
+    public record Knowledge(
+            @Nullable Served served, @Nullable PredictedLease assumed) {
+
+        /** Nothing. */
+        public static final Knowledge NONE = new Knowledge(null, null);
+
+        public static Knowledge of(@Nullable Served served, @Nullable PredictedLease assumed) {
+            return served == null && assumed == null ? NONE : new Knowledge(served, assumed);
+        }
+
+        /** It was not installed: gives back what it keeps in use. */
+        public void close() {
+            if (assumed != null) {
+                assumed.close();
+            }
+        }
+    }
+
     private final String selectionId;
     private final Partition partition;
     private final long attemptId;
@@ -53,6 +79,8 @@ public final class Reservation {
     private volatile @Nullable LedgerEntry entry;
     private @Nullable AffinityLease lease;
     private @Nullable Served served;
+    private @Nullable PredictedLease assumed;
+    private int assumedOutputs;
     private LostHandles.@Nullable Watch watch;
     private volatile @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
@@ -136,20 +164,11 @@ public final class Reservation {
     }
 
     /**
-     * Makes the claim a live booking, which from now on owns the session lease.
+     * Makes the claim a live booking, which from now on owns the leases.
      *
      * @return the stage reached: the one it was to become, or the one that prevents it, and then nothing was changed
      */
-    public Stage install(LedgerEntry booked, @Nullable AffinityLease held) {
-        return install(booked, held, null);
-    }
-
-    /**
-     * As {@link #install(LedgerEntry, AffinityLease)}.
-     *
-     * @param evidence what serving it will say of the cache signal, or {@code null}
-     */
-    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held, @Nullable Served evidence) {
+    public synchronized Stage install(LedgerEntry booked, @Nullable AffinityLease held, Knowledge known) {
         if (stage != Stage.CLAIMED) {
             return stage;
         }
@@ -157,7 +176,8 @@ public final class Reservation {
         withdrawal = null;
         entry = Objects.requireNonNull(booked, "booked");
         lease = held;
-        served = evidence;
+        served = known.served();
+        assumed = known.assumed();
         return becomes;
     }
 
@@ -230,6 +250,21 @@ public final class Reservation {
     public synchronized @Nullable Served takeServed() {
         Served taken = served;
         served = null;
+        return taken;
+    }
+
+    /** The request has produced so many blocks: where its rank's cache is modelled, they take room there. */
+    public synchronized void grew(int blocks) {
+        if (assumed != null) {
+            assumedOutputs = (int) Math.min(Integer.MAX_VALUE, (long) assumedOutputs + blocks);
+            assumed.materialize(null, BlockHashes.EMPTY, 0, assumedOutputs);
+        }
+    }
+
+    /** Takes out what keeps its blocks in use in the model of its rank's cache, for its one release. */
+    public synchronized @Nullable PredictedLease takeAssumed() {
+        PredictedLease taken = assumed;
+        assumed = null;
         return taken;
     }
 

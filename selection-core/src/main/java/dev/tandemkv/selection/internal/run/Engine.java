@@ -5,6 +5,7 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.indexer.approximate.PredictedLease;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.NotReadyException;
@@ -160,6 +161,10 @@ public final class Engine {
                 lease.succeeded();
             }
             lease.close();
+        }
+        PredictedLease assumed = row.takeAssumed();
+        if (assumed != null) {
+            assumed.close();
         }
         row.tellEnded(reason);
         if (row.foreign() != null) {

@@ -111,6 +111,7 @@ public final class Lifecycle {
         LedgerEntry entry = row.booking();
         return inStep(row.partition(), p -> p.addOutputBlocks(entry, blocks, remainingFraction), live -> {
             if (live) {
+                row.grew(blocks);
                 engine.progressed(row, entry);
             }
             return live;

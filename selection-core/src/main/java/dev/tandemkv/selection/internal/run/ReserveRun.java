@@ -25,6 +25,7 @@ import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.reservation.CapturedSelection;
 import dev.tandemkv.selection.internal.reservation.PendingSelections.Pending;
 import dev.tandemkv.selection.internal.reservation.Reservation;
+import dev.tandemkv.selection.internal.reservation.Reservation.Knowledge;
 import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -103,14 +104,18 @@ final class ReserveRun {
             return;
         }
         AffinityLease lease = null;
+        Knowledge known = Knowledge.NONE;
         try {
             lease = hold == null ? null : Sessions.commit(partition, hold, what.worker());
-            partition.cache().record(what.worker(), what.blockHashes());
-            install(row, entry, lease);
+            if (!stage.isDone()) {
+                known = Knowledge.of(null, partition.cache().record(id, what.blockHashes(), 0));
+            }
+            install(row, entry, lease, known);
         } catch (RuntimeException e) {
             if (lease != null) {
                 lease.close();
             }
+            known.close();
             partition.mailbox().submit(() -> {
                 if (partition.free(entry)) {
                     partition
@@ -122,8 +127,8 @@ final class ReserveRun {
         }
     }
 
-    private void install(Reservation row, LedgerEntry entry, @Nullable AffinityLease lease) {
-        Stage reached = row.install(entry, lease);
+    private void install(Reservation row, LedgerEntry entry, @Nullable AffinityLease lease, Knowledge known) {
+        Stage reached = row.install(entry, lease, known);
         if (reached == Stage.WORKER_GONE) {
             throw new WorkerGoneException(what.worker());
         }

@@ -8,10 +8,12 @@ import dev.tandemkv.catalog.DeadlineExceededException;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.indexer.approximate.PredictedLease;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.PolicyFaultException;
 import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.SelectRequest.Recording;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.WorkerGoneException;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
@@ -20,6 +22,7 @@ import dev.tandemkv.selection.internal.partition.Attempt.Purpose;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.PreparedPrompt;
 import dev.tandemkv.selection.internal.reservation.Reservation;
+import dev.tandemkv.selection.internal.reservation.Reservation.Knowledge;
 import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
@@ -273,17 +276,29 @@ final class SelectRun<T> implements Runnable {
             return;
         }
         AffinityLease lease = null;
+        Knowledge known = Knowledge.NONE;
         try {
             lease = commitSession(in, made);
-            in.cache().record(made);
-            install(in, made, entry, lease, selection);
+            known = Knowledge.of(made.served(), record(in, made, entry));
+            install(in, made, entry, lease, known, selection);
         } catch (RuntimeException e) {
             if (lease != null) {
                 lease.close();
             }
+            known.close();
             undo(in, made);
             fail(e);
         }
+    }
+
+    /** Learns where the prompt will be cached, unless the host does that itself, or nothing will come of the booking. */
+    private @Nullable PredictedLease record(Partition in, Attempt made, LedgerEntry entry) {
+        boolean wanted = request.recording() == Recording.RECORDED && delivery.stage() == Stage.LIVE;
+        if (!wanted || stage.isDone()) {
+            return null;
+        }
+        PreparedPrompt prompt = made.prompt();
+        return in.cache().record(entry.id(), prompt.blockHashes(), prompt.tailBlocks());
     }
 
     private @Nullable AffinityLease commitSession(Partition in, Attempt made) {
@@ -300,12 +315,17 @@ final class SelectRun<T> implements Runnable {
     }
 
     private void install(
-            Partition in, Attempt made, LedgerEntry entry, @Nullable AffinityLease lease, Selection selection) {
+            Partition in,
+            Attempt made,
+            LedgerEntry entry,
+            @Nullable AffinityLease lease,
+            Knowledge known,
+            Selection selection) {
         Reservation row = claim;
         if (row == null) {
             throw new IllegalStateException("installed without a claim");
         }
-        Stage reached = row.install(entry, lease, made.served());
+        Stage reached = row.install(entry, lease, known);
         switch (reached) {
             case LIVE, LEASED -> {
                 engine.admitted(in, entry, made.prompt().trackingHashes());
