@@ -7,6 +7,9 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerLifecycle;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerRecord;
+import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.indexer.health.SignalAlarm;
+import dev.tandemkv.selection.CacheSignal;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.PartitionLoads.ClassLoad;
 import dev.tandemkv.selection.QueueRejectedException.Limit;
@@ -28,11 +31,13 @@ final class CoreReading implements SampledMeters.Source {
     private final SelectionCore core;
     private final Function<PartitionKey, Role> roles;
     private final SelectionEvents events;
+    private final String routerId;
 
-    CoreReading(SelectionCore core, Function<PartitionKey, Role> roles, SelectionEvents events) {
+    CoreReading(SelectionCore core, Function<PartitionKey, Role> roles, SelectionEvents events, String routerId) {
         this.core = core;
         this.roles = roles;
         this.events = events;
+        this.routerId = routerId;
     }
 
     @Override
@@ -43,6 +48,7 @@ final class CoreReading implements SampledMeters.Source {
         into.add(Metric.RESERVATIONS, stats.reservations());
         into.add(Metric.PENDING_SELECTIONS, stats.pendingSelections());
         into.add(Metric.SUB_BLOCK_PROMPTS, stats.subBlock());
+        into.add(Metric.SHARED_CACHE_ERRORS, stats.sharedCacheErrors(), routerId);
         core.replicaStats().ifPresent(replicas -> replicas(into, replicas));
     }
 
@@ -66,8 +72,8 @@ final class CoreReading implements SampledMeters.Source {
         String type = tags.get(2);
         for (RankLoad load : loads.loads()) {
             WorkerRank rank = load.worker();
-            String id = Long.toUnsignedString(rank.workerId());
-            String dpRank = Integer.toUnsignedString(rank.rank());
+            String id = id(rank);
+            String dpRank = dpRank(rank);
             into.add(Metric.WORKER_REGISTERED, 1, id, dpRank, type);
             into.add(Metric.WORKER_ACTIVE_DECODE_BLOCKS, load.potentialDecodeBlocks(), id, dpRank, type);
             into.add(Metric.WORKER_ACTIVE_PREFILL_TOKENS, load.potentialPrefillTokens(), id, dpRank, type);
@@ -79,9 +85,42 @@ final class CoreReading implements SampledMeters.Source {
                 counted.refused(queue.policyClass(), limit);
             }
         }
+        core.cacheSignal(key).ifPresent(signal -> signal(into, tags, signal));
         core.regret(key).ifPresent(regret -> regret(into, tags, regret));
         core.sessionStats(key).ifPresent(stats -> AffinityReading.read(into, key, stats));
         IndexReading.read(into, key, core.index(key).stats());
+    }
+
+    private static void signal(Samples into, List<String> tags, CacheSignal signal) {
+        for (LadderRung rung : LadderRung.values()) {
+            into.add(
+                    Metric.CACHE_RUNG,
+                    rung == signal.rung() ? 1 : 0,
+                    tags.get(0),
+                    tags.get(1),
+                    tags.get(2),
+                    word(rung));
+        }
+        for (SignalAlarm alarm : SignalAlarm.values()) {
+            into.add(
+                    Metric.CACHE_ALARM,
+                    signal.alarms().contains(alarm) ? 1 : 0,
+                    tags.get(0),
+                    tags.get(1),
+                    tags.get(2),
+                    word(alarm));
+        }
+        for (WorkerRank rank : signal.ranksBelow()) {
+            into.add(Metric.CACHE_RANK_BELOW, 1, id(rank), dpRank(rank), tags.get(2));
+        }
+    }
+
+    private static String id(WorkerRank rank) {
+        return Long.toUnsignedString(rank.workerId());
+    }
+
+    private static String dpRank(WorkerRank rank) {
+        return Integer.toUnsignedString(rank.rank());
     }
 
     private static void queue(Samples into, List<String> tags, ClassLoad queue) {

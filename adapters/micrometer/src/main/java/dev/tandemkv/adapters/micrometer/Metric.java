@@ -52,7 +52,7 @@ public enum Metric {
     SELECTIONS_DEGRADED(
             Type.COUNTER,
             "tandemkv_selections_degraded_total",
-            "Selections made without what the configured cache signal would have said",
+            "Decisions on a lower rung than the configured one",
             Tag.PARTITION),
     SELECTIONS_QUEUED(Type.COUNTER, "tandemkv_selections_queued_total", "Requests that began to wait", Tag.PARTITION),
     SELECTION_WAIT(Type.TIMER, "tandemkv_selection_wait_seconds", "Time in the queue", Tag.PARTITION, Buckets.SECONDS),
@@ -134,6 +134,34 @@ public enum Metric {
             "From the call to its end, the queue not counted, ms",
             Tag.ROUTER,
             Buckets.ASYNC_MS),
+
+    SHARED_CACHE_ERRORS(
+            Type.COUNTER,
+            "dynamo_router_shared_cache_errors_total",
+            "Questions that the shared cache did not answer",
+            Tag.ROUTER),
+
+    // ---- cache signal
+    CACHE_RUNG(
+            Type.GAUGE,
+            "tandemkv_cache_rung",
+            "1 for what a lookup rests on now: exact_index, approximate or load_only",
+            "model,routing_group,worker_type,rung"),
+    CACHE_RANK_BELOW(
+            Type.GAUGE,
+            "tandemkv_cache_rank_below_rung",
+            "1 for each rank of which less is believed than of its partition",
+            Tag.RANK),
+    CACHE_ALARM(
+            Type.GAUGE,
+            "tandemkv_cache_alarm",
+            "1 while something is wrong with the cache signal",
+            "model,routing_group,worker_type,alarm"),
+    CACHE_ALARMS_RAISED(
+            Type.COUNTER,
+            "tandemkv_cache_alarms_raised_total",
+            "Alarms that the cache signal raised",
+            "model,routing_group,worker_type,alarm"),
 
     // ---- sessions
     SESSIONS(Type.GAUGE, "tandemkv_sessions", "Sessions in the table, bound or in their first dispatch", Tag.TABLE),

@@ -3,6 +3,7 @@ package dev.tandemkv.adapters.micrometer;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.indexer.health.SignalAlarm;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.QueueRejectedException.Limit;
 import dev.tandemkv.selection.config.WorkerSelection.Role;
@@ -29,6 +30,7 @@ final class PartitionMeters {
     final Counter leaked;
     private final Map<LadderRung, Counter> rungs = new EnumMap<>(LadderRung.class);
     private final Map<SelectionException.Kind, Counter> failures = new EnumMap<>(SelectionException.Kind.class);
+    private final Map<SignalAlarm, Counter> alarms = new EnumMap<>(SignalAlarm.class);
     private final Map<EndReason, Counter> ended = new EnumMap<>(EndReason.class);
 
     private final Map<Refusal, Counter> refused = new ConcurrentHashMap<>();
@@ -60,6 +62,9 @@ final class PartitionMeters {
         for (SelectionException.Kind kind : SelectionException.Kind.values()) {
             failures.put(kind, meters.counter(Metric.SELECTION_FAILURES, model, group, type, word(kind)));
         }
+        for (SignalAlarm alarm : SignalAlarm.values()) {
+            alarms.put(alarm, meters.counter(Metric.CACHE_ALARMS_RAISED, model, group, type, word(alarm)));
+        }
         for (EndReason reason : EndReason.values()) {
             ended.put(reason, meters.counter(Metric.BOOKINGS_ENDED, model, group, type, word(reason)));
         }
@@ -81,6 +86,10 @@ final class PartitionMeters {
 
     Counter failed(SelectionException.Kind kind) {
         return of(failures, kind);
+    }
+
+    Counter raised(SignalAlarm alarm) {
+        return of(alarms, alarm);
     }
 
     Counter ended(EndReason reason) {

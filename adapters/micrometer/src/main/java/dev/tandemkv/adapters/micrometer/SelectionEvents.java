@@ -3,7 +3,9 @@ package dev.tandemkv.adapters.micrometer;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.indexer.health.LadderRung;
+import dev.tandemkv.indexer.health.SignalAlarm;
 import dev.tandemkv.selection.EndReason;
+import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.QueueRejectedException.Limit;
 import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.WorkerSelection.Role;
@@ -28,11 +30,13 @@ final class SelectionEvents implements SelectionObserver {
     private final Function<PartitionKey, Role> roles;
     private final Map<PartitionKey, PartitionMeters> partitions = new ConcurrentHashMap<>();
     private final PartitionMeters other;
+    private final OverheadMeters overhead;
 
     SelectionEvents(Meters meters, String routerId, Function<PartitionKey, Role> roles) {
         this.meters = meters;
         this.roles = roles;
         other = new PartitionMeters(meters, List.of(OTHER, OTHER, OTHER));
+        overhead = new OverheadMeters(meters, routerId);
     }
 
     /** The meters of a partition that exists. */
@@ -90,8 +94,18 @@ final class SelectionEvents implements SelectionObserver {
     }
 
     @Override
-    public void onDegraded(PartitionKey partition) {
+    public void onDegraded(PartitionKey partition, LadderRung rung) {
         of(partition).degraded.increment();
+    }
+
+    @Override
+    public void onSignalAlarm(PartitionKey partition, SignalAlarm alarm) {
+        of(partition).raised(alarm).increment();
+    }
+
+    @Override
+    public void onTimed(PartitionKey partition, LookupTimings lookups, long waitedNanos, long totalNanos) {
+        overhead.record(lookups, totalNanos - waitedNanos);
     }
 
     @Override

@@ -32,6 +32,7 @@ public final class SelectionMetrics implements AutoCloseable {
     private final Ticker ticker;
     private final Duration maxAge;
     private final Function<PartitionKey, Role> roles;
+    private final String routerId;
     private final SelectionEvents events;
     private volatile @Nullable SampledMeters readings;
 
@@ -40,7 +41,8 @@ public final class SelectionMetrics implements AutoCloseable {
         ticker = builder.ticker;
         maxAge = builder.maxAge;
         roles = builder.roles;
-        events = new SelectionEvents(meters, builder.routerId, roles);
+        routerId = builder.routerId;
+        events = new SelectionEvents(meters, routerId, roles);
     }
 
     /** Metrics in a registry. */
@@ -63,7 +65,7 @@ public final class SelectionMetrics implements AutoCloseable {
         if (readings != null) {
             throw new IllegalStateException("core: bound already (expected: one core for each SelectionMetrics)");
         }
-        CoreReading reading = new CoreReading(core, roles, events);
+        CoreReading reading = new CoreReading(core, roles, events, routerId);
         readings = new SampledMeters(meters, ticker, maxAge, reading);
     }
 

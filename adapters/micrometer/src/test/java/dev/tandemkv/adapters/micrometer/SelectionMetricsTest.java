@@ -68,10 +68,13 @@ class SelectionMetricsTest {
 
         Scrape scrape = f.scrape();
 
+        // The first engine served a prompt and announced nothing, so the second decision believes less.
         assertThat(scrape.value("tandemkv_selections_total", "rung", "exact_index"))
-                .isEqualTo(2);
-        assertThat(scrape.value("tandemkv_selections_total", "rung", "load_only"))
-                .isZero();
+                .isEqualTo(1);
+        assertThat(scrape.value("tandemkv_selections_total")).isEqualTo(2);
+        assertThat(scrape.value("tandemkv_selections_degraded_total", "model", "default"))
+                .isEqualTo(1);
+        assertThat(scrape.value("tandemkv_cache_rank_below_rung")).isEqualTo(1);
         assertThat(scrape.value("tandemkv_prompt_tokens_total")).isEqualTo(96);
         assertThat(scrape.value("tandemkv_bookings_total", "model", PartitionKey.DEFAULT.modelName()))
                 .isEqualTo(2);
@@ -122,6 +125,26 @@ class SelectionMetricsTest {
         assertThat(scrape.value("dynamo_frontend_router_queue_backpressure_total", "reason", "do_not_queue"))
                 .isZero();
         assertThat(scrape.value("tandemkv_selections_queued_total")).isEqualTo(1);
+    }
+
+    @Test
+    void overhead_oneSelection_isInEveryHistogramThatConcernsIt() {
+        MetricsFixture f = new MetricsFixture().workers(1);
+        book(f, request(1, 64));
+
+        Scrape scrape = f.scrape();
+
+        for (String part : List.of("block_hashing", "seq_hashing", "indexer_find_matches", "scheduling", "total")) {
+            String name = "dynamo_router_overhead_" + part + "_ms";
+            assertThat(scrape.value(name + "_count", "router_id", "r1"))
+                    .as(name)
+                    .isEqualTo(1);
+        }
+        assertThat(scrape.value("dynamo_router_overhead_shared_cache_query_ms_count"))
+                .isZero();
+        assertThat(scrape.value("dynamo_router_overhead_block_hashing_ms_bucket", "le", "0.001"))
+                .isEqualTo(1);
+        assertThat(scrape.value("dynamo_router_shared_cache_errors_total")).isZero();
     }
 
     @Test

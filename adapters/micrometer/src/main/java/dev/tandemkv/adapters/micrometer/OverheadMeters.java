@@ -1,0 +1,43 @@
+package dev.tandemkv.adapters.micrometer;
+
+import dev.tandemkv.selection.LookupTimings;
+import io.micrometer.core.instrument.DistributionSummary;
+
+/** What a router's own work costs a request, in milliseconds. */
+final class OverheadMeters {
+
+    private static final double NANOS_PER_MS = 1e6;
+
+    private final DistributionSummary blockHashing;
+    private final DistributionSummary sequenceHashing;
+    private final DistributionSummary findMatches;
+    private final DistributionSummary sharedCacheQuery;
+    private final DistributionSummary scheduling;
+    private final DistributionSummary total;
+
+    OverheadMeters(Meters meters, String routerId) {
+        blockHashing = meters.histogram(Metric.OVERHEAD_BLOCK_HASHING, routerId);
+        sequenceHashing = meters.histogram(Metric.OVERHEAD_SEQUENCE_HASHING, routerId);
+        findMatches = meters.histogram(Metric.OVERHEAD_FIND_MATCHES, routerId);
+        sharedCacheQuery = meters.histogram(Metric.OVERHEAD_SHARED_CACHE_QUERY, routerId);
+        scheduling = meters.histogram(Metric.OVERHEAD_SCHEDULING, routerId);
+        total = meters.histogram(Metric.OVERHEAD_TOTAL, routerId);
+    }
+
+    /** @param totalNanos from the call to its end, without the time in the queue */
+    void record(LookupTimings lookups, long totalNanos) {
+        record(blockHashing, lookups.blockHashing());
+        record(sequenceHashing, lookups.seqHashing());
+        record(findMatches, lookups.indexer());
+        Long shared = lookups.sharedCache();
+        if (shared != null) {
+            record(sharedCacheQuery, shared);
+        }
+        record(scheduling, totalNanos - lookups.blockHashing() - lookups.seqHashing() - lookups.lookups());
+        record(total, totalNanos);
+    }
+
+    private static void record(DistributionSummary into, long nanos) {
+        into.record(Math.max(0, nanos) / NANOS_PER_MS);
+    }
+}
