@@ -20,13 +20,14 @@ final class ClientEnd<R> {
         BROKEN
     }
 
-    private static final Flow.Subscription NOTHING = new Flow.Subscription() {
+    /** For a subscriber that is told of a failure only. */
+    private record Nothing() implements Flow.Subscription {
         @Override
         public void request(long n) {}
 
         @Override
         public void cancel() {}
-    };
+    }
 
     private final HostObserver observer;
 
@@ -62,7 +63,7 @@ final class ClientEnd<R> {
             return deliver(candidate, s -> s.onSubscribe(subscription));
         }
         try {
-            candidate.onSubscribe(NOTHING);
+            candidate.onSubscribe(new Nothing());
             refusal.accept(candidate);
         } catch (Throwable broken) {
             observer.onWarning("subscriber", broken);
