@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +73,7 @@ public final class IndexFeed implements AutoCloseable {
      * @throws ConflictException if the rank is registered already
      */
     public void register(WorkerRank rank, FeedSource source, FeedOrigin origin) {
-        RankFeed feed = create(rank, source, origin);
+        RankFeed feed = create(rank, source, origin, () -> announce(rank, source));
         if (ranks.putIfAbsent(rank, feed) != null) {
             throw new ConflictException("rank", rank.toString(), "already registered");
         }
@@ -88,20 +89,42 @@ public final class IndexFeed implements AutoCloseable {
      */
     public CompletionStage<EventOutcome> restore(RankCheckpoint checkpoint, FeedSource source) {
         WorkerRank rank = checkpoint.contents().rank();
-        RankFeed feed = create(rank, source, checkpoint.origin());
+        CompletableFuture<EventOutcome> done = new CompletableFuture<>();
+        RankFeed feed = create(rank, source, checkpoint.origin(), () -> {
+            EventOutcome outcome = index.restore(checkpoint.contents().forSource(source.traits()));
+            done.complete(outcome);
+            return outcome == EventOutcome.OK;
+        });
         if (ranks.putIfAbsent(rank, feed) != null) {
             throw new ConflictException("rank", rank.toString(), "already registered");
         }
-        CompletableFuture<EventOutcome> done = new CompletableFuture<>();
-        lane(rank).run(() -> {
-            EventOutcome outcome = index.restore(checkpoint.contents().forSource(source.traits()));
-            if (outcome != EventOutcome.OK && ranks.replace(rank, feed, create(rank, source, FeedOrigin.empty()))) {
-                index.removeRank(rank);
-            }
-            Optional.ofNullable(ranks.get(rank)).ifPresent(RankFeed::open);
-            done.complete(outcome);
+        feed.open();
+        return done.thenApply(outcome -> {
+                    if (outcome != EventOutcome.OK) {
+                        replace(rank, feed, source);
+                    }
+                    return outcome;
+                })
+                .minimalCompletionStage();
+    }
+
+    /** Begins a rank's stream anew, empty; false if it is not the present one any more. */
+    private boolean replace(WorkerRank rank, RankFeed old, FeedSource source) {
+        RankFeed next = create(rank, source, FeedOrigin.empty(), () -> {
+            old.closeNow();
+            return announce(rank, source);
         });
-        return done.minimalCompletionStage();
+        boolean replaced = ranks.replace(rank, old, next);
+        if (replaced) {
+            next.open();
+        }
+        return replaced;
+    }
+
+    /** A rank that the index has no slot for is followed all the same: its stores are refused and counted. */
+    private boolean announce(WorkerRank rank, FeedSource source) {
+        index.register(rank, source.traits());
+        return true;
     }
 
     /**
@@ -132,19 +155,16 @@ public final class IndexFeed implements AutoCloseable {
             feed.update(source);
             return;
         }
-        RankFeed next = create(rank, source, FeedOrigin.empty());
-        if (ranks.replace(rank, feed, next)) {
-            feed.close();
-            next.open();
-        } else {
+        if (!replace(rank, feed, source)) {
             update(rank, source);
         }
     }
 
-    private RankFeed create(WorkerRank rank, FeedSource source, FeedOrigin origin) {
+    private RankFeed create(WorkerRank rank, FeedSource source, FeedOrigin origin, BooleanSupplier preparation) {
         Objects.requireNonNull(source, "source");
         Objects.requireNonNull(origin, "origin");
-        return new RankFeed(rank, index, lane(rank), source, origin, config, counters, observer, ticker, scheduler);
+        return new RankFeed(
+                rank, index, lane(rank), source, origin, config, counters, observer, ticker, scheduler, preparation);
     }
 
     private Mailbox lane(WorkerRank rank) {
@@ -180,7 +200,7 @@ public final class IndexFeed implements AutoCloseable {
         FeedSource source = sibling.get().toBuilder()
                 .catchup(FeedSource.Catchup.ON_FIRST_BATCH)
                 .build();
-        RankFeed created = create(rank, source, FeedOrigin.empty());
+        RankFeed created = create(rank, source, FeedOrigin.empty(), () -> announce(rank, source));
         RankFeed present = ranks.putIfAbsent(rank, created);
         if (present != null) {
             return present;

@@ -50,11 +50,11 @@ final class Mailbox {
         } while (pending.decrementAndGet() > 0);
     }
 
-    /** A step that fails must not keep the ones behind it from running. */
+    /** A step that fails, be it with an error, must not keep the ones behind it from running: the lane would be silent for ever. */
     private static void runGuarded(Runnable step) {
         try {
             step.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("A step of an event feed failed", e);
         }
     }

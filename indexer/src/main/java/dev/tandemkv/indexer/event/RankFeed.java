@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,10 @@ final class RankFeed {
     private boolean joinsAnywhere;
 
     private boolean closed;
+
+    /** What has to happen to the index before anything else does, and whether it did; {@code null} once it was tried. */
+    private @Nullable BooleanSupplier preparation;
+
     private volatile Published published;
 
     RankFeed(
@@ -58,8 +63,10 @@ final class RankFeed {
             FeedCounters counters,
             FeedObserver observer,
             Ticker ticker,
-            Scheduler scheduler) {
+            Scheduler scheduler,
+            BooleanSupplier preparation) {
         this.rank = rank;
+        this.preparation = preparation;
         this.index = index;
         this.mailbox = mailbox;
         this.config = config;
@@ -93,7 +100,7 @@ final class RankFeed {
 
     // ---- entry points, any thread
 
-    /** Announces the rank to the index and asks for what was published before. */
+    /** Asks for what was published before. */
     void open() {
         update(recovery.source());
     }
@@ -109,18 +116,27 @@ final class RankFeed {
 
     /** Ends the stream; the rank leaves the index after everything that was offered before. */
     void close() {
-        detach();
-        mailbox.run(() -> index.removeRank(rank));
+        step(this::closeNow);
+    }
+
+    /** As {@link #close}, to be called in a step of the mailbox. */
+    void closeNow() {
+        if (!closed) {
+            end();
+            index.removeRank(rank);
+        }
     }
 
     /** Ends the stream; the index keeps what it holds. */
     void detach() {
-        step(() -> {
-            recovery.stop();
-            stream.close();
-            closed = true;
-            observer.onClosed(rank);
-        });
+        step(this::end);
+    }
+
+    private void end() {
+        recovery.stop();
+        stream.close();
+        closed = true;
+        observer.onClosed(rank);
     }
 
     /** To be called in a step of the mailbox; empty if the index does not know the rank. */
@@ -195,6 +211,14 @@ final class RankFeed {
     }
 
     private void runStep(Runnable work) {
+        // A batch can be offered between the moment at which others see this stream and the step that opens it.
+        BooleanSupplier first = preparation;
+        if (first != null) {
+            preparation = null;
+            if (!first.getAsBoolean()) {
+                closeNow();
+            }
+        }
         if (!closed) {
             work.run();
             settle();
@@ -225,16 +249,18 @@ final class RankFeed {
         }
     }
 
-    /** After a snapshot nothing was heard live, so numbers alone cannot move backwards; the publisher's clock can tell. */
+    /**
+     * Numbers move backwards only where the old publisher was heard live. What a snapshot or a replay brought was not heard, and a new
+     * publisher may repeat the very number heard last: its clock tells then.
+     */
     private boolean isOfAnotherPublisher(EventBatch batch) {
         OptionalLong position = stream.position();
-        if (!recovery.isUnverified() || position.isEmpty() || !(batch instanceof EventBatch.Applicable applicable)) {
+        double known = stream.timestamp();
+        if (position.isEmpty() || Double.isNaN(known) || !(batch instanceof EventBatch.Applicable applicable)) {
             return false;
         }
         int order = Long.compareUnsigned(applicable.sequence(), position.getAsLong());
-        return order < 0
-                ? applicable.timestamp() > stream.timestamp()
-                : order == 0 && applicable.timestamp() != stream.timestamp();
+        return order < 0 ? applicable.timestamp() > known : order == 0 && applicable.timestamp() != known;
     }
 
     private void take(EventBatch.Applicable batch, EventCursor.Observation seen) {

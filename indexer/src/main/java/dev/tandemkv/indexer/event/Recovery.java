@@ -132,10 +132,6 @@ final class Recovery {
         return request != null;
     }
 
-    boolean isUnverified() {
-        return unverified;
-    }
-
     /** A live batch was dropped; it will be asked for when nothing else is. */
     void wasDropped() {
         dropped = true;

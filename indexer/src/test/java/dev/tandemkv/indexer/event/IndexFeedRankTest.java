@@ -10,6 +10,7 @@ import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.WorkerRank;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Ranks come and go. */
@@ -50,6 +51,27 @@ class IndexFeedRankTest {
         f.feed.removeWorker(1);
         assertThat(f.feed.ranks()).isEmpty();
         assertThat(f.index.ranks()).isEmpty();
+    }
+
+    @Test
+    void update_batchOfTheNewIncarnation_whileTheOldOneIsLeaving_isKept() {
+        AtomicReference<IndexFeed> feed = new AtomicReference<>();
+        feed.set(IndexFeed.builder(f.index, f.time, f.time)
+                .observer(new FeedObserver() {
+                    @Override
+                    public void onClosed(WorkerRank rank) {
+                        feed.get().offer(batch(0, stored(null, 50)));
+                    }
+                })
+                .build());
+        FeedSource source = FeedSource.liveOnly().toBuilder().incarnation("a").build();
+        feed.get().register(RANK, source);
+        feed.get().offer(batch(0, stored(null, 1)));
+        feed.get().update(RANK, source.toBuilder().incarnation("b").build());
+
+        assertThat(f.score(1)).isZero();
+        assertThat(f.score(50)).isEqualTo(1);
+        assertThat(feed.get().exactness(RANK)).contains(Exactness.EXACT);
     }
 
     @Test

@@ -56,6 +56,37 @@ class IndexFeedRestartTest {
     }
 
     @Test
+    void restart_beforeTheOldPublisherWasHeardLive_isToldByTheClock() {
+        f.publisher.newest = 9;
+        f.listen(FeedSource.builder().replay(f.publisher).build());
+        assertThat(f.cursor()).isEqualTo(9);
+        f.publisher.epoch = 5000;
+        f.publisher.newest = 0;
+        f.deliver(0);
+        assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
+        assertThat(f.index.blocks(RANK)).isEqualTo(1);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void liveBatch_thatAReplayCovered_isNoRestart() {
+        f.publisher.newest = 9;
+        f.listen(FeedSource.builder().replay(f.publisher).build()).deliver(7, 8, 9, 10);
+        assertThat(f.count(FeedCounter.RESTARTS)).isZero();
+        assertThat(f.count(FeedCounter.STALE)).isEqualTo(3);
+        assertThat(f.index.blocks(RANK)).isEqualTo(11);
+    }
+
+    @Test
+    void restart_withTheNumberHeardLast_isToldByTheClock() {
+        f.listen(FeedSource.liveOnly()).deliver(0);
+        f.publisher.epoch = 5000;
+        f.deliver(0);
+        assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
+        assertThat(f.cursor()).isZero();
+    }
+
+    @Test
     void restart_endsEveryDegradation() {
         f.listen(FeedSource.liveOnly()).deliver(0, 5);
         assertThat(f.exactness().kind()).isEqualTo(Exactness.Kind.DEGRADED);
