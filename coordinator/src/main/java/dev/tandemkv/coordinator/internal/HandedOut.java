@@ -20,8 +20,9 @@ public final class HandedOut<T> extends CompletableFuture<T> {
         return super.complete(value);
     }
 
-    public void answerFailure(Throwable failure) {
-        super.completeExceptionally(failure);
+    /** Fails; false if the caller has withdrawn. */
+    public boolean answerFailure(Throwable failure) {
+        return super.completeExceptionally(failure);
     }
 
     @Override

@@ -15,12 +15,14 @@ import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.coordinator.DelegatingPool;
 import dev.tandemkv.coordinator.MemoryPool.Fault;
 import dev.tandemkv.coordinator.PendingFree;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.NoEligibleWorkerException;
 import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.SelectionPool;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Optional;
@@ -530,7 +532,7 @@ class HostFailuresTest {
 
     /** Answers every reserve with a booking of another id. */
     private static final class WrongBookings extends DelegatingPool {
-        WrongBookings(dev.tandemkv.selection.SelectionPool target) {
+        WrongBookings(SelectionPool target) {
             super(target);
         }
 

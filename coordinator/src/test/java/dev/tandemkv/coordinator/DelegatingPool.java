@@ -1,4 +1,4 @@
-package dev.tandemkv.coordinator.host;
+package dev.tandemkv.coordinator;
 
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRecord;
@@ -11,11 +11,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /** Passes every call on; tests override the one they break. */
-abstract class DelegatingPool implements SelectionPool {
+public abstract class DelegatingPool implements SelectionPool {
 
     private final SelectionPool target;
 
-    DelegatingPool(SelectionPool target) {
+    protected DelegatingPool(SelectionPool target) {
         this.target = target;
     }
 
