@@ -147,6 +147,7 @@ public final class DisaggCoordinator {
         private @Nullable Integer decodeRetries;
         private @Nullable Integer rePreviews;
         private Duration secondLegBound = Duration.ofSeconds(5);
+        private Duration queryBound = Duration.ofSeconds(5);
         private FreeRetry freeRetry = FreeRetry.DEFAULT;
         private Duration lease = Duration.ofMinutes(5);
         private int maxOpenPlans = 1_000_000;
@@ -216,6 +217,15 @@ public final class DisaggCoordinator {
             return this;
         }
 
+        /**
+         * How long a pool may take to answer what books nothing before the first leg is booked: a preview, a probe, scores. They never wait in
+         * a queue. The first booking may, and is bounded by the request's deadline alone. Default 5 s.
+         */
+        public Builder queryBound(Duration queryBound) {
+            this.queryBound = requirePositive("queryBound", queryBound);
+            return this;
+        }
+
         /** Default {@link FreeRetry#DEFAULT}. */
         public Builder freeRetry(FreeRetry freeRetry) {
             this.freeRetry = Objects.requireNonNull(freeRetry, "freeRetry");
@@ -281,6 +291,7 @@ public final class DisaggCoordinator {
                     decodeRetries == null ? 2 : decodeRetries,
                     rePreviews == null ? 2 : rePreviews,
                     secondLegBound,
+                    queryBound,
                     freeRetry,
                     lease,
                     maxOpenPlans,

@@ -10,11 +10,14 @@ import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
+import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.coordinator.MemoryPool.Fault;
 import dev.tandemkv.selection.OverloadedException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -133,6 +136,80 @@ class HostileCodeTest {
         f.decode.resume();
         f.advanceSeconds(60);
         get(released);
+        assertOver(c);
+    }
+
+    @Test
+    void queryNeverAnswered_planFailsWithinTheBoundAndHoldsNothing() {
+        f.prefill.canScore();
+        f.decode.canScore();
+        for (PlanOrder order : new PlanOrder[] {PlanOrder.DECODE_ANCHORED, PlanOrder.JOINT}) {
+            f.decode.next(order == PlanOrder.JOINT ? "score" : "select", Fault.HANG);
+            DisaggCoordinator c = f.of(order);
+            CompletionStage<RoutingPlan> call = start(c);
+            f.advanceSeconds(4);
+            assertThat(call.toCompletableFuture()).isNotDone();
+            f.advanceSeconds(2);
+            PlanFailedException e = failure(call, PlanFailedException.class);
+            assertThat(e.kind()).isEqualTo(Kind.DEADLINE_EXCEEDED);
+            assertThat(e.history().transitions()).endsWith(LinkedBookingState.FAILED);
+            f.decode.resume();
+            assertOver(c);
+        }
+    }
+
+    @Test
+    void probeNeverAnswered_signalIsUnknownAndThePlanGoesOn() {
+        DisaggCoordinator c = f.builder()
+                .order(PlanOrder.DECODE_ANCHORED)
+                .policy(DisaggPolicy.prefillLoad())
+                .thresholds(new BusyThresholds(0.5, null))
+                .queryBound(Duration.ofSeconds(1))
+                .build();
+        f.prefill.next("select", Fault.HANG);
+        CompletionStage<RoutingPlan> call = start(c);
+        f.advanceSeconds(1);
+        assertThat(get(call).state()).isEqualTo(LinkedBookingState.LINKED);
+        get(call).close();
+        f.prefill.resume();
+        assertOver(c);
+    }
+
+    @Test
+    void schedulerRefuses_planThatNeedsNoTimerIsServedTheOthersEndAtOnce() {
+        Scheduler refusing = (delay, work) -> {
+            throw new RejectedExecutionException("shut down");
+        };
+        for (PlanOrder order : PlanOrder.values()) {
+            DisaggCoordinator c = DisaggCoordinator.builder(f.prefill, f.decode, refusing)
+                    .ticker(f.time)
+                    .order(order)
+                    .build();
+            get(start(c)).close();
+            assertOver(c);
+            Leg second = order == PlanOrder.DECODE_ANCHORED ? Leg.PREFILL : Leg.DECODE;
+            MemoryPool pool = second == Leg.PREFILL ? f.prefill : f.decode;
+            pool.next("reserve", Fault.HANG);
+            PlanFailedException e = failure(start(c), PlanFailedException.class);
+            assertThat(e.kind()).isEqualTo(Kind.UNAVAILABLE);
+            pool.resume();
+            c.release("r");
+            assertThat(f.prefill.live() + f.decode.live()).isZero();
+            assertThat(c.openPlans()).isEmpty();
+        }
+    }
+
+    @Test
+    void observerThrowsAnError_planIsOver() {
+        DisaggCoordinator c = f.builder()
+                .observer(new CoordinatorObserver() {
+                    @Override
+                    public void onTransition(String planId, LinkedBookingState from, LinkedBookingState to) {
+                        throw new AssertionError("observer");
+                    }
+                })
+                .build();
+        get(start(c)).close();
         assertOver(c);
     }
 }

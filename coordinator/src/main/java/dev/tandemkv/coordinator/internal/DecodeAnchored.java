@@ -46,7 +46,7 @@ final class DecodeAnchored {
         return run.step(
                         PlanEvent.Call.PREVIEW,
                         Leg.DECODE,
-                        new Bound(request.deadlineTick()),
+                        settings.queryBound(request),
                         () -> settings.decodePool().select(query))
                 .handle((seen, failure) -> failure == null
                         ? previewed(run, request, seen, previewsLeft)
@@ -104,7 +104,7 @@ final class DecodeAnchored {
         if (!needed) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
-        Bound bound = secondLeg(request);
+        Bound bound = settings.queryBound(request);
         return anchoring
                 .preview(run, request, Leg.DECODE, preview.worker(), bound)
                 .thenCompose(domain -> probeIn(run, request, domain.orElse(null), bound));
@@ -123,19 +123,16 @@ final class DecodeAnchored {
                 .handle((seen, failure) -> failure == null ? Optional.of(seen) : Optional.empty());
     }
 
-    private Bound secondLeg(DisaggRequest request) {
-        return Bound.within(settings.secondLegBound(), settings.ticker(), request.deadlineTick());
-    }
-
     private CompletableFuture<Void> book(
             PlanRun run, DisaggRequest request, Selection preview, BypassDecision decision, int previewsLeft) {
         LegRequests.DecodeRole role =
                 decision.isBypass() ? LegRequests.DecodeRole.ALONE : LegRequests.DecodeRole.BY_LOAD;
         SelectRequest booking = LegRequests.pinned(
                         LegRequests.decode(request, role, null), request.decode(), preview.worker())
-                .selectionId(run.selectionId(Leg.DECODE))
+                .selectionId(run.reserving().selectionId(Leg.DECODE))
                 .build();
-        return run.reserve(Leg.DECODE, booking, new Bound(request.deadlineTick()))
+        return run.reserving()
+                .reserve(Leg.DECODE, booking, new Bound(request.deadlineTick()))
                 .handle((booked, failure) -> {
                     if (failure == null) {
                         return booked(run, request, booked, decision);
@@ -153,7 +150,7 @@ final class DecodeAnchored {
         return run.commit(Leg.DECODE)
                 .thenCompose(committed -> decision.isBypass()
                         ? run.advance(LinkedBookingState.BYPASS)
-                        : prefill(run, request, decode, secondLeg(request)));
+                        : prefill(run, request, decode, settings.secondLegBound(request)));
     }
 
     private CompletableFuture<Void> prefill(PlanRun run, DisaggRequest request, Booking decode, Bound bound) {
@@ -168,9 +165,10 @@ final class DecodeAnchored {
             return contradiction.thenApply(never -> null);
         }
         SelectRequest booking = LegRequests.prefill(request, run.notes().constraint)
-                .selectionId(run.selectionId(Leg.PREFILL))
+                .selectionId(run.reserving().selectionId(Leg.PREFILL))
                 .build();
-        return run.reserve(Leg.PREFILL, booking, bound)
+        return run.reserving()
+                .reserve(Leg.PREFILL, booking, bound)
                 .handle((booked, failure) -> failure == null
                         ? linked(run, request, booked, bound)
                         : prefillFailed(run, request, decode, bound, Failures.unwrap(failure)))

@@ -49,7 +49,7 @@ final class Joint {
     private record Scores(Optional<List<RankScore>> prefill, Optional<List<RankScore>> decode) {}
 
     private CompletableFuture<Void> choose(PlanRun run, DisaggRequest request, int rescoresLeft) {
-        Bound bound = new Bound(request.deadlineTick());
+        Bound bound = settings.queryBound(request);
         return score(run, Leg.PREFILL, prefillQuery(request), bound)
                 .thenCombine(score(run, Leg.DECODE, decodeQuery(request, null), bound), Scores::new)
                 .handle((scores, failure) -> failure == null
@@ -133,9 +133,10 @@ final class Joint {
         run.notes().jointDecision = pair;
         WorkerRank rank = Objects.requireNonNull(pair.prefill());
         SelectRequest booking = LegRequests.pinned(LegRequests.prefill(request, null), request.prefill(), rank)
-                .selectionId(run.selectionId(Leg.PREFILL))
+                .selectionId(run.reserving().selectionId(Leg.PREFILL))
                 .build();
-        return run.reserve(Leg.PREFILL, booking, new Bound(request.deadlineTick()))
+        return run.reserving()
+                .reserve(Leg.PREFILL, booking, new Bound(request.deadlineTick()))
                 .handle((booked, failure) -> {
                     if (failure == null) {
                         return prefillBooked(run, request, booked, pair, rescoresLeft);
@@ -150,7 +151,7 @@ final class Joint {
 
     private CompletableFuture<Void> prefillBooked(
             PlanRun run, DisaggRequest request, Booking prefill, JointDecision pair, int rescoresLeft) {
-        Bound bound = Bound.within(settings.secondLegBound(), settings.ticker(), request.deadlineTick());
+        Bound bound = settings.secondLegBound(request);
         return run.commit(Leg.PREFILL)
                 .thenCompose(committed -> anchoring.constrain(run, request, Leg.PREFILL, prefill, bound))
                 .thenCompose(constrained -> bookDecode(run, request, pair, bound, rescoresLeft));
@@ -162,9 +163,10 @@ final class Joint {
         WorkerRank rank = Objects.requireNonNull(pair.decode());
         SelectRequest booking = LegRequests.pinned(
                         LegRequests.decode(request, role(), run.notes().constraint), request.decode(), rank)
-                .selectionId(run.selectionId(Leg.DECODE))
+                .selectionId(run.reserving().selectionId(Leg.DECODE))
                 .build();
-        return run.reserve(Leg.DECODE, booking, bound)
+        return run.reserving()
+                .reserve(Leg.DECODE, booking, bound)
                 .handle((booked, failure) -> {
                     if (failure == null) {
                         return anchoring

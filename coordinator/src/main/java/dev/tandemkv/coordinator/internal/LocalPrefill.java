@@ -39,17 +39,18 @@ final class LocalPrefill {
 
     private CompletableFuture<Void> bookAgain(
             PlanRun run, DisaggRequest request, WorkerRank rank, Bound bound, Throwable prefillFailure) {
-        return run.freeHeld(Leg.DECODE).thenCompose(freed -> {
+        return run.reserving().freeHeld(Leg.DECODE).thenCompose(freed -> {
             Throwable notFreed = freed.failure();
             if (notFreed != null) {
                 return failed(run, prefillFailure, notFreed);
             }
-            run.retireSelectionId(Leg.DECODE);
+            run.reserving().retireSelectionId(Leg.DECODE);
             SelectRequest booking = LegRequests.pinned(
                             LegRequests.decode(request, LegRequests.DecodeRole.ALONE, null), request.decode(), rank)
-                    .selectionId(run.selectionId(Leg.DECODE))
+                    .selectionId(run.reserving().selectionId(Leg.DECODE))
                     .build();
-            return run.reserve(Leg.DECODE, booking, bound)
+            return run.reserving()
+                    .reserve(Leg.DECODE, booking, bound)
                     .handle((booked, failure) -> failure == null
                             ? run.advance(LinkedBookingState.BYPASS_AFTER_PREFILL_FAILURE)
                             : failed(run, prefillFailure, Failures.unwrap(failure)))

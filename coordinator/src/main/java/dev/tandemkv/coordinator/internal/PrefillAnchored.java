@@ -28,15 +28,16 @@ final class PrefillAnchored {
     /** Both legs at once; a failure keeps nothing. */
     CompletableFuture<Void> plan(PlanRun run, DisaggRequest request) {
         return planPrefill(run, request)
-                .thenCompose(
-                        done -> decode(run, request, secondLeg(request), Set.of(), DecodeFailurePolicy.FREE_PREFILL));
+                .thenCompose(done -> decode(
+                        run, request, settings.secondLegBound(request), Set.of(), DecodeFailurePolicy.FREE_PREFILL));
     }
 
     CompletableFuture<Void> planPrefill(PlanRun run, DisaggRequest request) {
         SelectRequest booking = LegRequests.prefill(request, null)
-                .selectionId(run.selectionId(Leg.PREFILL))
+                .selectionId(run.reserving().selectionId(Leg.PREFILL))
                 .build();
-        return run.reserve(Leg.PREFILL, booking, new Bound(request.deadlineTick()))
+        return run.reserving()
+                .reserve(Leg.PREFILL, booking, new Bound(request.deadlineTick()))
                 .handle((booked, failure) -> failure == null
                         ? anchored(run, request, booked)
                         : run.<Void>fail(PlanFailedException.Step.PREFILL_COMMIT, failure))
@@ -45,26 +46,24 @@ final class PrefillAnchored {
 
     private CompletableFuture<Void> anchored(PlanRun run, DisaggRequest request, Booking prefill) {
         return run.commit(Leg.PREFILL)
-                .thenCompose(committed -> anchoring.constrain(run, request, Leg.PREFILL, prefill, secondLeg(request)));
+                .thenCompose(committed ->
+                        anchoring.constrain(run, request, Leg.PREFILL, prefill, settings.secondLegBound(request)));
     }
 
     /** The second call of a plan whose prefill is booked. */
     CompletableFuture<Void> planDecode(PlanRun run, DisaggRequest request, Set<Long> failedWorkers) {
-        Bound bound = secondLeg(request);
-        if (run.isClear(Leg.DECODE)) {
+        Bound bound = settings.secondLegBound(request);
+        if (run.reserving().isClear(Leg.DECODE)) {
             return decode(run, request, bound, failedWorkers, settings.decodeFailure());
         }
         // An earlier call left a reserve of unknown outcome: one live booking per leg, so that one comes to its end
         // first.
-        return run.unknownTried(Leg.DECODE)
-                .thenCompose(tried -> run.isClear(Leg.DECODE)
+        return run.reserving()
+                .unknownTried(Leg.DECODE)
+                .thenCompose(tried -> run.reserving().isClear(Leg.DECODE)
                         ? decode(run, request, bound, failedWorkers, settings.decodeFailure())
                         : run.keepForRetry(
                                 new PoolUnavailableException("planDecode", "an earlier reserve is not settled", null)));
-    }
-
-    private Bound secondLeg(DisaggRequest request) {
-        return Bound.within(settings.secondLegBound(), settings.ticker(), request.deadlineTick());
     }
 
     private CompletableFuture<Void> decode(
@@ -104,9 +103,10 @@ final class PrefillAnchored {
     private CompletableFuture<Void> tryDecode(DecodeTry now) {
         PlanRun run = now.run();
         SelectRequest booking = now.decode(role(), run.notes().constraint)
-                .selectionId(run.selectionId(Leg.DECODE))
+                .selectionId(run.reserving().selectionId(Leg.DECODE))
                 .build();
-        return run.reserve(Leg.DECODE, booking, now.bound())
+        return run.reserving()
+                .reserve(Leg.DECODE, booking, now.bound())
                 .handle((booked, failure) -> failure == null ? booked(now, booked) : failed(now, failure))
                 .thenCompose(next -> next);
     }
@@ -132,8 +132,10 @@ final class PrefillAnchored {
                     .thenApply(never -> null);
         }
         // What is unknown is tried to be freed before anything else of this leg is booked: one live booking per leg.
-        return run.unknownTried(Leg.DECODE).thenCompose(tried -> {
-            boolean again = now.retriesLeft() > 0 && Failures.retryable(cause) && run.isClear(Leg.DECODE);
+        return run.reserving().unknownTried(Leg.DECODE).thenCompose(tried -> {
+            boolean again = now.retriesLeft() > 0
+                    && Failures.retryable(cause)
+                    && run.reserving().isClear(Leg.DECODE);
             return again ? tryDecode(now.next(Failures.failedWorker(cause))) : run.keepForRetry(cause);
         });
     }

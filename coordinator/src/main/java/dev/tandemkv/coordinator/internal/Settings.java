@@ -6,6 +6,7 @@ import dev.tandemkv.coordinator.BusyThresholds;
 import dev.tandemkv.coordinator.CoordinatorObserver;
 import dev.tandemkv.coordinator.DecodeFailurePolicy;
 import dev.tandemkv.coordinator.DisaggPolicy;
+import dev.tandemkv.coordinator.DisaggRequest;
 import dev.tandemkv.coordinator.FreeRetry;
 import dev.tandemkv.coordinator.Leg;
 import dev.tandemkv.coordinator.PairCheck;
@@ -29,6 +30,7 @@ public record Settings(
         int decodeRetries,
         int rePreviews,
         Duration secondLegBound,
+        Duration queryBound,
         FreeRetry freeRetry,
         Duration lease,
         int maxOpenPlans,
@@ -42,6 +44,16 @@ public record Settings(
 
     SelectionPool pool(Leg leg) {
         return leg == Leg.PREFILL ? prefillPool : decodePool;
+    }
+
+    /** Until when a call may take that books nothing and waits in no queue. */
+    Bound queryBound(DisaggRequest request) {
+        return Bound.within(queryBound, ticker, request.deadlineTick());
+    }
+
+    /** Until when the second leg may take, counted from now. */
+    Bound secondLegBound(DisaggRequest request) {
+        return Bound.within(secondLegBound, ticker, request.deadlineTick());
     }
 
     FreePort freePort(Leg leg) {

@@ -43,6 +43,7 @@ class RegistryTest implements CoordinatorObserver {
                 2,
                 2,
                 Duration.ofSeconds(5),
+                Duration.ofSeconds(5),
                 FreeRetry.DEFAULT,
                 Duration.ofMinutes(5),
                 10,
