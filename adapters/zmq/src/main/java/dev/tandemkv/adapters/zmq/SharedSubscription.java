@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
@@ -22,6 +23,7 @@ final class SharedSubscription {
     private final Map<ByteBuffer, Target> targets = new HashMap<>();
 
     private final LongAdder unknownTopics = new LongAdder();
+    private ZMQ.@Nullable Socket bound;
     private String boundTo = "";
 
     /** @throws RuntimeException if the endpoint cannot be bound; nothing stays open */
@@ -37,6 +39,15 @@ final class SharedSubscription {
         }
         boundTo = socket.getLastEndpoint();
         loop.listen(socket, this::receive);
+        bound = socket;
+    }
+
+    void close(SocketLoop loop) {
+        ZMQ.Socket open = bound;
+        if (open != null) {
+            bound = null;
+            loop.close(open);
+        }
     }
 
     /** Where engines connect to. */

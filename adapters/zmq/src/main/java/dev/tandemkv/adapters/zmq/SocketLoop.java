@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,12 +31,23 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * The one thread that touches sockets. Others hand it work through a queue and wake it through a pipe; it is never interrupted, because an
- * interrupt breaks JeroMQ's sockets.
+ * The one thread that touches sockets: those of an ingress, of a replica mesh, or of both. Others hand it work through a queue and wake it
+ * through a pipe; it is never interrupted, because an interrupt breaks JeroMQ's sockets. Work that fails is reported and the thread goes on.
  *
- * <p>The sockets, the poller and the timers belong to the loop's thread. The queue, the pipe's sink and the flags may be touched by any.
+ * <p>{@link #execute}, {@link #call}, {@link #schedule} and {@link #close()} may be called by any thread. Sockets are opened, listened to,
+ * used and closed by the loop's thread alone, as are the poller and the timers.
+ *
+ * <p>A connection whose greetings are not exchanged in time is made anew. That is not only for peers that hang: JeroMQ 0.6.0 registers a
+ * new connection under the same key as the attempt that made it, and if both changes fall into one pass of its selector, the connection is
+ * open and never read.
+ *
+ * <pre>{@code
+ * try (SocketLoop loop = SocketLoop.builder().start()) {
+ *     loop.call(() -> { ZMQ.Socket socket = loop.open(SocketType.SUB); ... loop.listen(socket, frames -> ...); return socket; });
+ * }
+ * }</pre>
  */
-final class SocketLoop implements Scheduler, AutoCloseable {
+public final class SocketLoop implements Scheduler, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SocketLoop.class);
 
@@ -43,21 +56,34 @@ final class SocketLoop implements Scheduler, AutoCloseable {
 
     private static final long LONGEST_POLL_MILLIS = 60_000;
 
-    /** Takes one message of a socket. */
+    /** After so many failed turns in a row nothing can be expected of the next. */
+    private static final int HOPELESS = 10;
+
+    /** Takes one message of a socket, on the loop's thread. */
     @FunctionalInterface
-    interface Receiver {
+    public interface Receiver {
         void receive(List<byte[]> frames);
+    }
+
+    /** Told what went wrong, on the loop's thread. */
+    @FunctionalInterface
+    public interface Observer {
+        /** Work failed that was handed to the loop, or one of its turns; it goes on unless {@link SocketLoop#isRunning} says otherwise. */
+        void onFailure(Throwable cause);
     }
 
     private record Timer(long due, long order, Runnable work, AtomicBoolean cancelled) {}
 
     private final Ticker ticker;
+    private final int handshakeMillis;
+    private final Observer observer;
     private final ZContext context = new ZContext();
     private final Pipe wake;
     private final Thread thread;
     private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean woken = new AtomicBoolean();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicLong failures = new AtomicLong();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
     private final Map<ZMQ.Socket, Receiver> receivers = new LinkedHashMap<>();
     private final PriorityQueue<Timer> timers =
@@ -71,8 +97,10 @@ final class SocketLoop implements Scheduler, AutoCloseable {
 
     private boolean running = true;
 
-    SocketLoop(Ticker ticker, ThreadFactory threads) {
-        this.ticker = ticker;
+    private SocketLoop(Builder builder) {
+        ticker = builder.ticker;
+        handshakeMillis = (int) builder.handshake.toMillis();
+        observer = builder.observer;
         context.setLinger(0);
         try {
             wake = Pipe.open();
@@ -81,17 +109,18 @@ final class SocketLoop implements Scheduler, AutoCloseable {
             context.close();
             throw new UncheckedIOException(e);
         }
-        thread = threads.newThread(this::run);
+        thread = builder.threads.newThread(this::run);
     }
 
-    void start() {
-        thread.start();
+    /** Starts the description of a loop. */
+    public static Builder builder() {
+        return new Builder();
     }
 
     // ---- any thread
 
     /** Runs work on the loop's thread, later. Dropped once the loop is closed. */
-    void execute(Runnable work) {
+    public void execute(Runnable work) {
         commands.add(work);
         if (woken.compareAndSet(false, true)) {
             try {
@@ -102,8 +131,12 @@ final class SocketLoop implements Scheduler, AutoCloseable {
         }
     }
 
-    /** Runs work on the loop's thread and waits for it; a failure is thrown as it was. */
-    <T> T call(Supplier<T> work) {
+    /**
+     * Runs work on the loop's thread and waits for it; a failure is thrown as it was.
+     *
+     * @throws ShutdownException if the loop is closed
+     */
+    public <T> T call(Supplier<T> work) {
         if (Thread.currentThread() == thread) {
             return work.get();
         }
@@ -114,7 +147,7 @@ final class SocketLoop implements Scheduler, AutoCloseable {
         execute(() -> {
             try {
                 done.complete(work.get());
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 done.completeExceptionally(e);
             }
         });
@@ -135,6 +168,16 @@ final class SocketLoop implements Scheduler, AutoCloseable {
         return () -> cancelled.set(true);
     }
 
+    /** Whether the thread is at work; false once it was closed, or ended because nothing could be done about its failures. */
+    public boolean isRunning() {
+        return !closed.get();
+    }
+
+    /** How often work or a turn of the loop has failed. */
+    public long failures() {
+        return failures.get();
+    }
+
     /** Closes every socket and ends the thread; waits for it, unless called by it. Idempotent. */
     @Override
     public void close() {
@@ -149,16 +192,20 @@ final class SocketLoop implements Scheduler, AutoCloseable {
     // ---- the loop's thread
 
     /** A socket of the loop; the caller connects or binds it and then listens to it. */
-    ZMQ.Socket open(SocketType type) {
-        return context.createSocket(type);
+    public ZMQ.Socket open(SocketType type) {
+        ZMQ.Socket socket = context.createSocket(type);
+        socket.setHandshakeIvl(handshakeMillis);
+        return socket;
     }
 
-    void listen(ZMQ.Socket socket, Receiver receiver) {
+    /** Has every message of a socket taken, until it is closed. */
+    public void listen(ZMQ.Socket socket, Receiver receiver) {
         receivers.put(socket, receiver);
         changed = true;
     }
 
-    void close(ZMQ.Socket socket) {
+    /** Closes a socket of the loop; what waits in it is dropped. */
+    public void close(ZMQ.Socket socket) {
         receivers.remove(socket);
         changed = true;
         socket.close();
@@ -166,12 +213,13 @@ final class SocketLoop implements Scheduler, AutoCloseable {
 
     private void run() {
         try {
-            while (running) {
-                turn();
+            for (int failed = 0; running && failed < HOPELESS; ) {
+                failed = attempt(this::turn) ? 0 : failed + 1;
             }
-        } catch (RuntimeException e) {
-            LOG.error("The socket loop failed; no event is received any more", e);
         } finally {
+            if (running) {
+                LOG.error("The socket loop failed {} times in a row and ends; nothing is received any more", HOPELESS);
+            }
             closed.set(true);
             end();
         }
@@ -181,12 +229,12 @@ final class SocketLoop implements Scheduler, AutoCloseable {
         poll();
         woken.set(false);
         for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-            guarded(command);
+            attempt(command);
         }
         for (Timer next = timers.peek(); next != null && next.due() - ticker.read() <= 0; next = timers.peek()) {
             timers.poll();
             if (!next.cancelled().get()) {
-                guarded(next.work());
+                attempt(next.work());
             }
         }
     }
@@ -254,7 +302,7 @@ final class SocketLoop implements Scheduler, AutoCloseable {
                 return;
             }
             Receiver to = receiver;
-            guarded(() -> to.receive(frames));
+            attempt(() -> to.receive(frames));
             receiver = receivers.get(socket);
         }
     }
@@ -269,11 +317,24 @@ final class SocketLoop implements Scheduler, AutoCloseable {
         return frames;
     }
 
-    private static void guarded(Runnable work) {
+    /** Whether work succeeded. An error is no reason either for all other streams to fall silent. */
+    private boolean attempt(Runnable work) {
         try {
             work.run();
-        } catch (RuntimeException e) {
+            return true;
+        } catch (RuntimeException | Error e) {
+            failures.incrementAndGet();
             LOG.warn("Work of the socket loop failed", e);
+            tell(e);
+            return false;
+        }
+    }
+
+    private void tell(Throwable cause) {
+        try {
+            observer.onFailure(cause);
+        } catch (RuntimeException e) {
+            LOG.warn("The observer of the socket loop failed", e);
         }
     }
 
@@ -290,5 +351,59 @@ final class SocketLoop implements Scheduler, AutoCloseable {
             LOG.debug("The wake-up pipe did not close", e);
         }
         ended.complete(true);
+    }
+
+    /** Describes a loop. Not thread-safe. */
+    public static final class Builder {
+        private Ticker ticker = Ticker.system();
+        private Duration handshake = Duration.ofSeconds(1);
+        private Observer observer = cause -> {};
+        private ThreadFactory threads = Builder::daemon;
+
+        private Builder() {}
+
+        private static Thread daemon(Runnable work) {
+            Thread thread = new Thread(work, "tandemkv-zmq");
+            thread.setDaemon(true);
+            return thread;
+        }
+
+        /** Monotonic time. Default the system's. */
+        public Builder ticker(Ticker value) {
+            ticker = Objects.requireNonNull(value, "value");
+            return this;
+        }
+
+        /**
+         * How long the greetings of a new connection may take before it is made anew. Default 1 s.
+         *
+         * @throws IllegalArgumentException if it is not 1 ms to 1 h
+         */
+        public Builder handshake(Duration value) {
+            if (value.toMillis() < 1 || value.compareTo(Duration.ofHours(1)) > 0) {
+                throw new IllegalArgumentException("handshake: " + value + " (expected: 1 ms to 1 h)");
+            }
+            handshake = value;
+            return this;
+        }
+
+        /** Default: failures are logged and counted, nobody is told. */
+        public Builder observer(Observer value) {
+            observer = Objects.requireNonNull(value, "value");
+            return this;
+        }
+
+        /** Makes the one thread. Default: a daemon thread. */
+        public Builder threads(ThreadFactory factory) {
+            threads = Objects.requireNonNull(factory, "factory");
+            return this;
+        }
+
+        /** Starts the thread. */
+        public SocketLoop start() {
+            SocketLoop loop = new SocketLoop(this);
+            loop.thread.start();
+            return loop;
+        }
     }
 }

@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.Ticker;
@@ -23,7 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * Follows the engines of a core over ZeroMQ: one subscription per rank to its own endpoint, or one bound socket to which engines connect
  * that are told apart by topic; lost batches come back through the engines' replay sockets.
  *
- * <p>One thread owns every socket, decodes, and applies events, unless another thread is at work on the same rank. It starts with {@link
- * Builder#start} and ends with {@link #close}, which waits for it and interrupts nothing. Membership calls come one at a time, as the
+ * <p>One thread owns every socket, decodes, and applies events, unless another thread is at work on the same rank: that of the {@link
+ * SocketLoop}, which may be shared. {@link #close} waits for it and interrupts nothing. Membership calls come one at a time, as the
  * contract says, and wait for that thread; statistics may be read by any.
  *
  * <p>What an engine published while nobody listened comes back when it can replay; a subscription that is still being made loses the first
@@ -46,8 +47,10 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
     private final FeedObserver observer;
     private final Ticker ticker;
     private final SocketLoop loop;
+    private final boolean ownsLoop;
     private final @Nullable SharedSubscription shared;
     private final Map<PartitionKey, IndexFeed> feeds = new ConcurrentHashMap<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
     private final Map<WorkerRank, Followed> followed = new ConcurrentHashMap<>();
 
     /** One rank that is followed, and everything that, when changed, makes it another stream. */
@@ -75,7 +78,14 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
         feedConfig = builder.feedConfig;
         observer = builder.observer;
         ticker = builder.ticker;
-        loop = new SocketLoop(ticker, builder.threads);
+        SocketLoop given = builder.loop;
+        ownsLoop = given == null;
+        loop = given == null
+                ? SocketLoop.builder()
+                        .ticker(ticker)
+                        .handshake(settings.handshake())
+                        .start()
+                : given;
         shared = settings.sharedEndpoint() == null ? null : new SharedSubscription();
     }
 
@@ -85,7 +95,6 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
     }
 
     private void begin() {
-        loop.start();
         SharedSubscription socket = shared;
         String endpoint = settings.sharedEndpoint();
         if (socket == null || endpoint == null) {
@@ -151,9 +160,13 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
      * @throws NotFoundException if the partition was not opened
      * @throws BadRequestException if the block size is missing or an endpoint cannot be connected to
      * @throws ConflictException if another rank has the topic on the shared endpoint
+     * @throws ShutdownException if the ingress is closed
      */
     @Override
     public void reconcile(@Nullable WorkerSpec previous, WorkerSpec spec) {
+        if (closed.get()) {
+            throw new ShutdownException("kv event ingress");
+        }
         IndexFeed feed = feeds.get(spec.partition());
         if (feed == null) {
             throw new NotFoundException("partition", spec.partition().toString());
@@ -307,8 +320,25 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
     /** Ends every stream, closes every socket and waits for the thread. The indexes keep what they hold. Idempotent. */
     @Override
     public void close() {
-        loop.close();
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        if (ownsLoop) {
+            loop.close();
+        } else if (loop.isRunning()) {
+            onLoop(this::closeSockets);
+        }
         feeds.values().forEach(IndexFeed::close);
+    }
+
+    private void closeSockets() {
+        followed.values().stream()
+                .map(Followed::subscription)
+                .filter(Objects::nonNull)
+                .forEach(Subscription::close);
+        if (shared != null) {
+            shared.close(loop);
+        }
     }
 
     /** Describes an ingress. Not thread-safe. */
@@ -318,15 +348,9 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
         private FeedConfig feedConfig = FeedConfig.defaults();
         private FeedObserver observer = FeedObserver.none();
         private Ticker ticker = Ticker.system();
-        private ThreadFactory threads = Builder::daemon;
+        private @Nullable SocketLoop loop;
 
         private Builder() {}
-
-        private static Thread daemon(Runnable work) {
-            Thread thread = new Thread(work, "tandemkv-zmq");
-            thread.setDaemon(true);
-            return thread;
-        }
 
         /** Default {@link ZmqSettings#defaults()}. */
         public Builder settings(ZmqSettings value) {
@@ -358,14 +382,14 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
             return this;
         }
 
-        /** Makes the one thread. Default: a daemon thread. */
-        public Builder threads(ThreadFactory factory) {
-            threads = Objects.requireNonNull(factory, "factory");
+        /** A loop that others use too; whoever made it closes it, after this ingress. Default: a loop of its own. */
+        public Builder loop(SocketLoop value) {
+            loop = Objects.requireNonNull(value, "value");
             return this;
         }
 
         /**
-         * Starts the thread and binds the shared endpoint, if there is one.
+         * Binds the shared endpoint, if there is one.
          *
          * @throws RuntimeException of JeroMQ if that endpoint cannot be bound; nothing stays open
          */

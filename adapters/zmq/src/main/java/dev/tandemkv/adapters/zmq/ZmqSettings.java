@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param receiveHighWater messages of one subscription that may wait in its socket; more are dropped by the engine's side, show as a gap and
  *     are replayed; default 100,000
  * @param replaySilence after which an engine that sends no more replies is not waited for; default 2 s
+ * @param handshake after which a connection whose greetings are not exchanged is made anew, by a loop of the ingress' own; default 1 s
  * @param reconnectMin first wait before a lost connection is made anew; default 100 ms
  * @param reconnectMax longest wait; it doubles up to that; default 10 s
  * @param sharedEndpoint an endpoint to bind, to which engines connect that are told apart by their topics, or {@code null} for none
@@ -20,6 +21,7 @@ public record ZmqSettings(
         WireLimits limits,
         int receiveHighWater,
         Duration replaySilence,
+        Duration handshake,
         Duration reconnectMin,
         Duration reconnectMax,
         @Nullable String sharedEndpoint) {
@@ -31,6 +33,7 @@ public record ZmqSettings(
             throw new IllegalArgumentException("receiveHighWater: " + receiveHighWater + " (expected: >= 1)");
         }
         requirePositive("replaySilence", replaySilence);
+        requirePositive("handshake", handshake);
         requirePositive("reconnectMin", reconnectMin);
         requirePositive("reconnectMax", reconnectMax);
     }
@@ -56,6 +59,7 @@ public record ZmqSettings(
         private WireLimits limits = WireLimits.defaults();
         private int receiveHighWater = 100_000;
         private Duration replaySilence = Duration.ofSeconds(2);
+        private Duration handshake = Duration.ofSeconds(1);
         private Duration reconnectMin = Duration.ofMillis(100);
         private Duration reconnectMax = Duration.ofSeconds(10);
         private @Nullable String sharedEndpoint;
@@ -77,6 +81,11 @@ public record ZmqSettings(
             return this;
         }
 
+        public Builder handshake(Duration value) {
+            handshake = value;
+            return this;
+        }
+
         public Builder reconnect(Duration min, Duration max) {
             reconnectMin = min;
             reconnectMax = max;
@@ -90,7 +99,8 @@ public record ZmqSettings(
 
         /** @throws IllegalArgumentException as {@link ZmqSettings#ZmqSettings} says */
         public ZmqSettings build() {
-            return new ZmqSettings(limits, receiveHighWater, replaySilence, reconnectMin, reconnectMax, sharedEndpoint);
+            return new ZmqSettings(
+                    limits, receiveHighWater, replaySilence, handshake, reconnectMin, reconnectMax, sharedEndpoint);
         }
     }
 }

@@ -19,7 +19,7 @@ import org.zeromq.ZMQ;
 
 /**
  * An engine's publisher and replay socket on loopback, on one thread. Blocks have one token, equal to their hash; what it holds is known to
- * the test.
+ * the test. Its clock counts batches and never goes back.
  */
 final class FakeEngine implements AutoCloseable {
 
@@ -36,6 +36,8 @@ final class FakeEngine implements AutoCloseable {
     private final CompletableFuture<String> endpoint = new CompletableFuture<>();
     private final CompletableFuture<String> replayEndpoint = new CompletableFuture<>();
     private long next;
+    private double clock;
+    private int subscribers;
     private boolean muteReplay;
     private boolean running = true;
 
@@ -89,6 +91,11 @@ final class FakeEngine implements AutoCloseable {
         });
     }
 
+    /** Whether what is published now reaches somebody. */
+    boolean isHeard() {
+        return ask(() -> subscribers > 0);
+    }
+
     void remove(long block) {
         ask(() -> {
             publish(removed(block), true);
@@ -132,7 +139,7 @@ final class FakeEngine implements AutoCloseable {
     private ZMQ.@Nullable Socket publisher;
 
     private void run(@Nullable String connectTo) {
-        ZMQ.Socket pub = context.createSocket(SocketType.PUB);
+        ZMQ.Socket pub = context.createSocket(SocketType.XPUB);
         ZMQ.Socket router = context.createSocket(SocketType.ROUTER);
         pub.setSndHWM(0);
         router.setSndHWM(0);
@@ -145,12 +152,17 @@ final class FakeEngine implements AutoCloseable {
         router.bind("tcp://127.0.0.1:*");
         replayEndpoint.complete(router.getLastEndpoint());
         publisher = pub;
-        ZMQ.Poller poller = context.createPoller(1);
+        ZMQ.Poller poller = context.createPoller(2);
         poller.register(router, ZMQ.Poller.POLLIN);
+        poller.register(pub, ZMQ.Poller.POLLIN);
         while (running) {
             poller.poll(1);
             if (poller.pollin(0)) {
                 answer(router);
+            }
+            if (poller.pollin(1)) {
+                // XPUB shows what a PUB handles alone: the first subscription to a prefix, and the end of the last.
+                subscribers += pub.recv()[0] == 1 ? 1 : -1;
             }
             for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
                 command.run();
@@ -215,7 +227,7 @@ final class FakeEngine implements AutoCloseable {
 
     // ---- payloads
 
-    private static byte[] stored(@Nullable Long parent, long... blocks) {
+    private byte[] stored(@Nullable Long parent, long... blocks) {
         return batch(packer -> {
             packer.packArrayHeader(5);
             packer.packString("BlockStored");
@@ -230,7 +242,7 @@ final class FakeEngine implements AutoCloseable {
         });
     }
 
-    private static byte[] removed(long block) {
+    private byte[] removed(long block) {
         return batch(packer -> {
             packer.packArrayHeader(2);
             packer.packString("BlockRemoved");
@@ -250,10 +262,10 @@ final class FakeEngine implements AutoCloseable {
         void write(MessageBufferPacker packer) throws IOException;
     }
 
-    private static byte[] batch(Event event) {
+    private byte[] batch(Event event) {
         try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
             packer.packArrayHeader(3);
-            packer.packDouble(1.5);
+            packer.packDouble(clock++);
             packer.packArrayHeader(1);
             event.write(packer);
             packer.packInt(0);

@@ -1,5 +1,6 @@
 package dev.tandemkv.adapters.zmq;
 
+import static dev.tandemkv.adapters.zmq.Eventually.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -20,7 +21,6 @@ import dev.tandemkv.indexer.hash.HashScope;
 import dev.tandemkv.indexer.hash.MultimodalObjects;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ class ZmqKvEventIngressTest {
     @Test
     void attach_liveBatches_areApplied() {
         try (FakeEngine engine = FakeEngine.bound("", true)) {
-            ingress().reconcile(null, following(engine));
+            follow(engine);
             grow(engine, 200);
 
             await(() ->
@@ -79,12 +79,13 @@ class ZmqKvEventIngressTest {
     @Test
     void lostBatch_withReplay_isFilled() {
         try (FakeEngine engine = FakeEngine.bound("", true)) {
-            ingress().reconcile(null, following(engine));
+            follow(engine);
             engine.store(null, 1);
-            await(() -> score(1) == 1);
+            await(() -> score(1) == 1 && exactness().equals(Exactness.EXACT));
             engine.storeLost(1L, 2);
-            keepPublishing(engine, 2, () -> score(1, 2, 3) == 3);
+            engine.store(2L, 3);
 
+            await(() -> score(1, 2, 3) == 3);
             assertThat(feed().stats().get(FeedCounter.GAPS)).isPositive();
             await(() -> exactness().equals(Exactness.EXACT));
         }
@@ -99,22 +100,27 @@ class ZmqKvEventIngressTest {
                             PLAIN.toBuilder()
                                     .kvEventsEndpoint(engine.endpoint())
                                     .build());
-            keepPublishing(engine, 100, () -> feed().stats().get(FeedCounter.BATCHES) > 0);
-            engine.storeLost(null, 1);
-            keepPublishing(engine, 5_000, () -> feed().stats().get(FeedCounter.LOST_BATCHES) > 0);
+            await(engine::isHeard);
+            engine.store(null, 1);
+            engine.storeLost(1L, 2);
+            engine.store(1L, 3);
 
-            assertThat(exactness()).isInstanceOf(Exactness.Degraded.class);
+            await(() -> exactness() instanceof Exactness.Degraded);
+            assertThat(feed().stats().get(FeedCounter.LOST_BATCHES)).isEqualTo(1);
+            assertThat(score(1, 3)).isEqualTo(2);
         }
     }
 
     @Test
     void s48_garbage_isReplayed() {
         try (FakeEngine engine = FakeEngine.bound("", true)) {
-            ingress().reconcile(null, following(engine));
+            follow(engine);
             engine.store(null, 1);
-            await(() -> score(1) == 1);
+            await(() -> score(1) == 1 && exactness().equals(Exactness.EXACT));
             engine.garble(1L, 2);
-            keepPublishing(engine, 2, () -> score(1, 2, 3) == 3);
+            engine.store(2L, 3);
+
+            await(() -> score(1, 2, 3) == 3);
 
             await(() -> exactness().equals(Exactness.EXACT));
         }
@@ -123,7 +129,7 @@ class ZmqKvEventIngressTest {
     @Test
     void s47_engineThatStartsAnew_leavesNothingBehind() {
         try (FakeEngine engine = FakeEngine.bound("", true)) {
-            ingress().reconcile(null, following(engine));
+            follow(engine);
             grow(engine, 20);
             await(() -> score(chain(20)) == 20);
             engine.restart();
@@ -151,8 +157,7 @@ class ZmqKvEventIngressTest {
     @Test
     void detach_ofAWorker_dropsItsRowsAndItsSockets() {
         try (FakeEngine engine = FakeEngine.bound("", true)) {
-            WorkerSpec spec = following(engine);
-            ingress().reconcile(null, spec);
+            WorkerSpec spec = follow(engine);
             engine.store(null, 1);
             await(() -> score(1) == 1);
 
@@ -169,8 +174,7 @@ class ZmqKvEventIngressTest {
     void update_inPlace_keepsTheStreamOfAnUnchangedRankAndReplacesAChangedOne() {
         try (FakeEngine first = FakeEngine.bound("", true);
                 FakeEngine second = FakeEngine.bound("", true)) {
-            WorkerSpec spec = following(first);
-            ingress().reconcile(null, spec);
+            WorkerSpec spec = follow(first);
             first.store(null, 1);
             await(() -> score(1) == 1);
 
@@ -189,6 +193,7 @@ class ZmqKvEventIngressTest {
         try (FakeEngine engine = FakeEngine.bound("", true)) {
             WorkerSpec old = following(engine).toBuilder().incarnation("a").build();
             ingress().reconcile(null, old);
+            await(engine::isHeard);
             engine.store(null, 1);
             await(() -> score(1) == 1);
             engine.restart();
@@ -280,7 +285,8 @@ class ZmqKvEventIngressTest {
         if (open == null) {
             open = ZmqKvEventIngress.builder()
                     .settings(ZmqSettings.builder()
-                            .replaySilence(Duration.ofMillis(500))
+                            .replaySilence(Duration.ofSeconds(1))
+                            .handshake(Duration.ofMillis(200))
                             .reconnect(Duration.ofMillis(10), Duration.ofMillis(100))
                             .sharedEndpoint(sharedEndpoint)
                             .build())
@@ -302,6 +308,14 @@ class ZmqKvEventIngressTest {
 
     private Exactness exactness() {
         return feed().exactness(RANK).orElseThrow();
+    }
+
+    /** Follows an engine and waits until it is heard. */
+    private WorkerSpec follow(FakeEngine engine) {
+        WorkerSpec spec = following(engine);
+        ingress().reconcile(null, spec);
+        await(engine::isHeard);
+        return spec;
     }
 
     private static WorkerSpec following(FakeEngine engine) {
@@ -338,14 +352,6 @@ class ZmqKvEventIngressTest {
             last[0]++;
             return happened.getAsBoolean();
         });
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited in vain").isLessThan(deadline);
-            LockSupport.parkNanos(2_000_000);
-        }
     }
 
     private int score(long... tokens) {

@@ -1,0 +1,106 @@
+package dev.tandemkv.adapters.zmq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tandemkv.adapters.enginewire.ReplayMessage;
+import dev.tandemkv.catalog.ShutdownException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.zeromq.SocketType;
+import org.zeromq.ZMQ;
+
+class SocketLoopTest {
+
+    private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    private final SocketLoop loop = SocketLoop.builder()
+            .handshake(Duration.ofMillis(50))
+            .observer(failures::add)
+            .start();
+
+    @AfterEach
+    void close() {
+        loop.close();
+    }
+
+    @Test
+    void work_thatFails_isToldAndTheLoopGoesOn() {
+        IllegalStateException failure = new IllegalStateException("on purpose");
+        AssertionError error = new AssertionError("on purpose");
+        loop.execute(() -> {
+            throw failure;
+        });
+        loop.schedule(Duration.ZERO, () -> {
+            throw error;
+        });
+
+        assertThat(loop.call(() -> 7)).isEqualTo(7);
+        Eventually.await(() -> failures.size() == 2);
+        assertThat(loop.failures()).isEqualTo(2);
+        assertThat(failures).containsExactly(failure, error);
+        assertThat(loop.isRunning()).isTrue();
+    }
+
+    @Test
+    void call_thatFails_throwsWhatItThrew() {
+        assertThatThrownBy(() -> loop.call(() -> {
+                    throw new IllegalArgumentException("on purpose");
+                }))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void schedule_cancelled_doesNotRun_andOthersRunInTheirOrder() {
+        AtomicLong now = new AtomicLong();
+        ConcurrentLinkedQueue<Integer> ran = new ConcurrentLinkedQueue<>();
+        try (SocketLoop timed = SocketLoop.builder().ticker(now::get).start()) {
+            timed.schedule(Duration.ofHours(3), () -> ran.add(3));
+            timed.schedule(Duration.ofHours(1), () -> ran.add(1));
+            timed.schedule(Duration.ofHours(2), () -> ran.add(2)).cancel();
+            now.set(Duration.ofHours(4).toNanos());
+            CompletableFuture<Boolean> last = new CompletableFuture<>();
+            timed.schedule(Duration.ZERO, () -> last.complete(true));
+
+            assertThat(last).succeedsWithin(30, TimeUnit.SECONDS);
+            assertThat(ran).containsExactly(1, 3);
+        }
+    }
+
+    @Test
+    void close_endsIt() {
+        loop.close();
+        loop.close();
+
+        assertThat(loop.isRunning()).isFalse();
+        assertThatThrownBy(() -> loop.call(() -> 1)).isInstanceOf(ShutdownException.class);
+    }
+
+    /** JeroMQ leaves a few of a hundred fresh connections unread until their handshake timer ends, half a minute by default. */
+    @Test
+    void connections_manyInARow_areAllAnswered() {
+        try (FakeEngine engine = FakeEngine.bound("", true)) {
+            String endpoint = engine.replayEndpoint();
+            for (int i = 0; i < 300; i++) {
+                CompletableFuture<List<byte[]>> answer = new CompletableFuture<>();
+                ZMQ.Socket dealer = loop.call(() -> {
+                    ZMQ.Socket socket = loop.open(SocketType.DEALER);
+                    socket.connect(endpoint);
+                    List<byte[]> request = ReplayMessage.request(0);
+                    socket.sendMore(request.get(0));
+                    socket.send(request.get(1));
+                    loop.listen(socket, answer::complete);
+                    return socket;
+                });
+                assertThat(answer).succeedsWithin(10, TimeUnit.SECONDS);
+                loop.execute(() -> loop.close(dealer));
+            }
+        }
+    }
+}
