@@ -1,7 +1,6 @@
 package dev.tandemkv.adapters.zmq;
 
 import dev.tandemkv.catalog.ShutdownException;
-import dev.tandemkv.catalog.time.Ticker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -42,9 +41,7 @@ public final class EngineSockets implements AutoCloseable {
 
     /** Starts the thread. */
     public static EngineSockets start(ThreadFactory threads) {
-        SocketLoop loop = new SocketLoop(Ticker.system(), threads);
-        loop.start();
-        return new EngineSockets(loop);
+        return new EngineSockets(SocketLoop.builder().threads(threads).start());
     }
 
     /** Answers replay requests. */
