@@ -1,5 +1,6 @@
 package dev.tandemkv.affinity;
 
+import java.time.Duration;
 import java.util.function.Predicate;
 
 /**
@@ -17,14 +18,23 @@ public final class AffinityReplicaApplier {
         this.isLive = isLive;
     }
 
-    /** Applies one record. Never throws for what a record contains. */
+    /** Applies one record, which is a use of its session. Never throws for what a record contains. */
     public ReplicaApplyOutcome apply(AffinityReplicaRecord record) {
-        ReplicaApplyOutcome outcome = check(record);
+        return apply(record, table.config().ttl());
+    }
+
+    /** Applies one reminder: the binding lives on as long as it does at the teller, at least. */
+    public ReplicaApplyOutcome apply(AffinityReminder reminder) {
+        return apply(reminder.record(), reminder.remaining());
+    }
+
+    private ReplicaApplyOutcome apply(AffinityReplicaRecord record, Duration life) {
+        ReplicaApplyOutcome outcome = check(record, life);
         table.tally().applied(outcome);
         return outcome;
     }
 
-    private ReplicaApplyOutcome check(AffinityReplicaRecord record) {
+    private ReplicaApplyOutcome check(AffinityReplicaRecord record, Duration life) {
         if (table.origin() != 0 && record.origin() == table.origin()) {
             return ReplicaApplyOutcome.IGNORED_SELF;
         }
@@ -40,6 +50,6 @@ public final class AffinityReplicaApplier {
         if (target != null && !isLive.test(target)) {
             return ReplicaApplyOutcome.IGNORED_TARGET;
         }
-        return table.apply(record);
+        return table.apply(record, life);
     }
 }

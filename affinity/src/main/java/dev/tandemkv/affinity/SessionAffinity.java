@@ -74,7 +74,7 @@ public final class SessionAffinity implements AutoCloseable {
         tombstones = new Tombstones(config.tombstoneRetention().toNanos(), config.maxEntries());
         sweeper = new Sweeper(rows, tombstones, ticker);
         bindings = new BindingTable(config, ticker, versions, rows, tombstones, sweeper);
-        replicaRows = new ReplicaRows(rows, tombstones, ticker, config.ttl().toNanos());
+        replicaRows = new ReplicaRows(rows, tombstones, ticker);
         tally = new Tally(builder.observer);
         replication = new Replication(partition, tally);
         claims = new Claims(bindings, ticker, tally, this::perform);
@@ -345,8 +345,10 @@ public final class SessionAffinity implements AutoCloseable {
 
     /**
      * Applies one record of this table's partition; see {@link AffinityReplicaApplier} for the checks that come before.
+     *
+     * @param life how long a binding lives on by it; more than the TTL is the TTL
      */
-    ReplicaApplyOutcome apply(AffinityReplicaRecord record) {
+    ReplicaApplyOutcome apply(AffinityReplicaRecord record, Duration life) {
         if (utf8Length(record.sessionId()) > config.maxSessionIdBytes()) {
             return ReplicaApplyOutcome.REJECTED_SESSION_ID;
         }
@@ -355,7 +357,9 @@ public final class SessionAffinity implements AutoCloseable {
             return replicaRows.applyTombstone(record.sessionId(), record.version());
         }
         Effects effects = new Effects();
-        ReplicaApplyOutcome outcome = replicaRows.applyBinding(record.sessionId(), target, record.version(), effects);
+        long nanos = Math.min(Scheduler.saturatedNanos(life), config.ttl().toNanos());
+        ReplicaApplyOutcome outcome =
+                replicaRows.applyBinding(record.sessionId(), target, record.version(), nanos, effects);
         if (effects.isDuplicate()) {
             tally.duplicate();
         }
@@ -371,18 +375,43 @@ public final class SessionAffinity implements AutoCloseable {
     }
 
     /**
-     * What a joining replica should know: tombstones, then live bindings, as records of this replica.
+     * What a joining replica should know: live bindings, then tombstones.
      *
-     * @param limit largest number of records
+     * @param limit largest number of reminders
      */
-    public List<AffinityReplicaRecord> snapshot(int limit) {
-        List<AffinityReplicaRecord> records = new ArrayList<>();
+    public List<AffinityReminder> snapshot(int limit) {
+        List<AffinityReminder> all = bindingsTo(target -> true);
         long origin = replication.origin();
-        tombstones.forEach((sessionId, version) ->
-                records.add(new AffinityReplicaRecord(partition, sessionId, null, version, origin)));
-        bindings.forEachBinding((sessionId, binding) -> records.add(
-                new AffinityReplicaRecord(partition, sessionId, binding.target(), binding.version(), origin)));
-        return List.copyOf(records.subList(0, Math.min(limit, records.size())));
+        tombstones.forEach((sessionId, version) -> all.add(new AffinityReminder(
+                new AffinityReplicaRecord(partition, sessionId, null, version, origin), Duration.ZERO)));
+        return List.copyOf(all.subList(0, Math.min(limit, all.size())));
+    }
+
+    /**
+     * The live bindings to some targets.
+     *
+     * @param limit largest number of reminders
+     * @param to which targets; asked outside every lock
+     */
+    public List<AffinityReminder> snapshot(int limit, Predicate<AffinityTarget> to) {
+        List<AffinityReminder> some = bindingsTo(to);
+        return List.copyOf(some.subList(0, Math.min(limit, some.size())));
+    }
+
+    private List<AffinityReminder> bindingsTo(Predicate<AffinityTarget> to) {
+        List<AffinityReminder> reminders = new ArrayList<>();
+        long origin = replication.origin();
+        long now = ticker.read();
+        bindings.forEachBinding((sessionId, binding) -> {
+            if (to.test(binding.target())) {
+                reminders.add(new AffinityReminder(
+                        new AffinityReplicaRecord(partition, sessionId, binding.target(), binding.version(), origin),
+                        binding.activeLeases() > 0
+                                ? config.ttl()
+                                : Duration.ofNanos(Math.max(0, binding.idleDeadline() - now))));
+            }
+        });
+        return reminders;
     }
 
     private void refreshLeased(long quietNanos) {

@@ -397,8 +397,8 @@ class AffinityReplicationTest {
         own.hold("initializing");
         Tables joiner = Tables.hard();
         AffinityReplicaApplier joining = new AffinityReplicaApplier(joiner.table, t -> true);
-        List<AffinityReplicaRecord> snapshot = own.table.snapshot(100);
-        assertThat(snapshot).hasSize(3).allMatch(r -> r.origin() == OWN);
+        List<AffinityReminder> snapshot = own.table.snapshot(100);
+        assertThat(snapshot).hasSize(3).allMatch(r -> r.record().origin() == OWN);
         snapshot.forEach(joining::apply);
         assertThat(joiner.table.query("a", null)).contains(W7);
         assertThat(joiner.table.query("b", null)).contains(W8);
@@ -407,10 +407,39 @@ class AffinityReplicationTest {
         assertThat(joiner.binding("new").version())
                 .as("what the joiner binds next outranks all it has seen")
                 .isGreaterThan(snapshot.stream()
-                        .map(AffinityReplicaRecord::version)
+                        .map(reminder -> reminder.record().version())
                         .max(AffinityVersion::compareTo)
                         .orElseThrow());
-        assertThat(own.table.snapshot(1)).hasSize(1);
+    }
+
+    @Test
+    void snapshot_ofATableFullOfTombstones_tellsTheBindingsFirst() {
+        for (int i = 0; i < 5; i++) {
+            own.bind("ended" + i, W7).invalidate();
+        }
+        own.bound("live", W8);
+        assertThat(own.table.snapshot(1))
+                .singleElement()
+                .satisfies(r -> assertThat(r.record().sessionId()).isEqualTo("live"));
+        assertThat(own.table.snapshot(10, t -> t.equals(W7))).isEmpty();
+        assertThat(own.table.snapshot(10, t -> t.equals(W8))).hasSize(1);
+    }
+
+    @Test
+    void reminder_isNoUse_theCopyEndsWhenTheBindingWould() {
+        Tables joiner = Tables.hard();
+        AffinityReplicaApplier joining = new AffinityReplicaApplier(joiner.table, t -> true);
+        own.bound("s", W7);
+        own.time.advance(TTL.dividedBy(4).multipliedBy(3));
+        own.table.snapshot(10).forEach(joining::apply);
+        assertThat(joiner.table.query("s", null)).contains(W7);
+        // Back and forth, as replicas that come and go do.
+        AffinityReplicaApplier back = new AffinityReplicaApplier(own.table, t -> true);
+        joiner.table.snapshot(10).forEach(back::apply);
+        joiner.time.advance(TTL.dividedBy(2));
+        assertThat(joiner.table.query("s", null)).isEmpty();
+        own.time.advance(TTL.dividedBy(2));
+        assertThat(own.table.query("s", null)).isEmpty();
     }
 
     // ---- start-up ----

@@ -4,6 +4,7 @@ import dev.tandemkv.affinity.AffinityStats;
 import dev.tandemkv.affinity.SessionAffinity;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.CatalogChanges;
+import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerCatalog;
@@ -16,9 +17,11 @@ import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.selection.explain.Regret;
+import dev.tandemkv.selection.host.ReplicaPeers;
 import dev.tandemkv.selection.internal.CoreParts;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.ReadModels;
+import dev.tandemkv.selection.internal.replica.Replicas;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
@@ -351,6 +354,40 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
 
     public Readiness ready() {
         return parts.readings().ready();
+    }
+
+    // ---- replicas
+
+    /**
+     * Listens to one more replica.
+     *
+     * @param endpoint as the replica channel writes it
+     * @return false if it listened to it before
+     * @throws BadRequestException if that is no endpoint
+     * @throws ConflictException if this core has no replicas, or none that are told apart by endpoint
+     */
+    public boolean registerPeer(String endpoint) {
+        return parts.peers().register(endpoint);
+    }
+
+    /**
+     * Listens to a replica no more. What was learned from it ends by its time.
+     *
+     * @throws NotFoundException if it did not listen to it
+     * @throws ConflictException as for {@link #registerPeer}
+     */
+    public void deregisterPeer(String endpoint) {
+        if (!parts.peers().deregister(endpoint)) {
+            throw new NotFoundException("peer", endpoint);
+        }
+    }
+
+    /** The endpoints of the replicas listened to, sorted; empty where this core has none. */
+    public List<String> peers() {
+        Replicas replicas = parts.replicas();
+        return replicas == null
+                ? List.of()
+                : replicas.peers().map(ReplicaPeers::endpoints).orElse(List.of());
     }
 
     /** What replication did, or empty where this core has no replicas. */

@@ -136,6 +136,11 @@ public final class SelectionCoreBuilder {
         return this;
     }
 
+    /** Settings and ports that have no effect beside the others, each with the reason; {@link #build} warns of them. */
+    public List<String> withoutEffect() {
+        return CoreParts.withoutEffect(config, host);
+    }
+
     /** @throws BadRequestException if there is no scheduler, or a setting cannot be carried out */
     public SelectionCore build() {
         if (scheduler == null) {

@@ -18,6 +18,7 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.host.InProcessBus;
 import dev.tandemkv.selection.host.KvEventIngress;
 import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.SelectionHost;
@@ -140,6 +141,25 @@ class CasesTest {
                 .anySatisfy(line -> assertThat(line).startsWith("router_queue_threshold"))
                 .anySatisfy(line -> assertThat(line).startsWith("overlap_score_credit_decay"));
         assertThat(SelectionConfig.DEFAULTS.withoutEffect()).isEmpty();
+    }
+
+    @Test
+    void kR1_replicaSyncAndItsChannel_missEachOther_bothWaysAreNamed() {
+        SelectionConfig synced = SelectionConfig.builder().replicaSync(true).build();
+        SelectionHost connected = SelectionHost.builder()
+                .replicaChannel(new InProcessBus(Runnable::run).join())
+                .build();
+        assertThat(SelectionCore.builder().config(synced).withoutEffect())
+                .singleElement()
+                .asString()
+                .startsWith("router_replica_sync: ");
+        assertThat(SelectionCore.builder().host(connected).withoutEffect())
+                .singleElement()
+                .asString()
+                .startsWith("replica channel: ");
+        assertThat(SelectionCore.builder().config(synced).host(connected).withoutEffect())
+                .isEmpty();
+        assertThat(SelectionCore.builder().withoutEffect()).isEmpty();
     }
 
     @Test

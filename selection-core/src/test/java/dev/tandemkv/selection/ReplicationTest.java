@@ -47,6 +47,11 @@ class ReplicationTest {
                 ++seed);
     }
 
+    /** Lets what was told be applied. */
+    private void flow() {
+        time.advance(Duration.ofMillis(1));
+    }
+
     private static ReplicaStats stats(CoreFixture f) {
         return f.core.replicaStats().orElseThrow();
     }
@@ -56,11 +61,14 @@ class ReplicationTest {
         CoreFixture a = replica().workers(1);
         CoreFixture b = replica().workers(1);
         Booking booking = a.book(request(1, 64, "r"));
+        flow();
         assertThat(b.load(1)).isEqualTo(a.load(1)).isEqualTo(new RankLoad(WorkerRank.of(1), 64, 4, 1));
 
         booking.prefillComplete();
+        flow();
         assertThat(b.load(1)).isEqualTo(new RankLoad(WorkerRank.of(1), 0, 4, 1));
         booking.close();
+        flow();
         b.assertEmpty();
         a.assertEmpty();
         assertThat(stats(a).self()).isPositive();
@@ -74,6 +82,7 @@ class ReplicationTest {
         Booking booking = a.book(request(1, 64));
         b.book(request(2, 64));
         booking.addOutputBlocks(6);
+        flow();
         assertThat(a.load(1).potentialDecodeBlocks()).isEqualTo(14);
         assertThat(b.load(1).potentialDecodeBlocks()).isEqualTo(8);
     }
@@ -84,10 +93,12 @@ class ReplicationTest {
         CoreFixture b = replica(SelectionConfig.builder().queueThreshold(0.0));
         b.core.upsert(worker(1).maxNumBatchedTokens(1_000L).build());
         Booking booking = a.book(request(1, 64));
+        flow();
         CompletableFuture<Booking> waiting =
                 b.core.selectAndReserve(request(2, 64).build()).toCompletableFuture();
         assertThat(waiting).isNotDone();
         booking.close();
+        flow();
         assertThat(waiting).isCompleted();
     }
 
@@ -97,12 +108,14 @@ class ReplicationTest {
         CoreFixture b = replica().workers(1);
         long before = stats(b).unknown();
         a.book(request(1, 64).pinnedWorker(WorkerRank.of(2)));
+        flow();
         assertThat(stats(b).unknown()).isEqualTo(before + 1);
         b.assertEmpty();
 
         CoreFixture c = replica();
         c.core.upsert(worker(1).blockSize(32).build());
         a.book(request(1, 64).pinnedWorker(WorkerRank.of(1)));
+        flow();
         assertThat(stats(c).unknown()).isPositive();
         c.assertEmpty();
 
@@ -123,12 +136,15 @@ class ReplicationTest {
                 b.core.selectAndReserve(request(2, 64, "r").build()).toCompletableFuture();
         assertThat(claimed).isNotDone();
         Booking peers = a.book(request(3, 64, "r"));
+        flow();
         assertThat(b.load(1).activeRequests()).isEqualTo(2);
         first.close();
         now(a.core.prefillComplete("r"));
+        flow();
         assertThat(CoreFixture.failure(claimed).kind()).isEqualTo(Kind.CONFLICT);
         assertThat(b.load(1).activeRequests()).isEqualTo(1);
         peers.close();
+        flow();
         b.assertEmpty();
     }
 
@@ -144,6 +160,7 @@ class ReplicationTest {
         a.book(request(2, 32, "other"));
         holding = false;
         held.forEach(Runnable::run);
+        flow();
         assertThat(b.load(1)).isEqualTo(new RankLoad(WorkerRank.of(1), 64, 4, 1));
         assertThat(a.load(1).activeRequests()).isEqualTo(2);
     }
@@ -153,12 +170,15 @@ class ReplicationTest {
         CoreFixture a = replica().workers(1);
         CoreFixture b = replica().workers(1);
         Booking old = a.book(request(1, 64, "r"));
+        flow();
         holding = true;
         old.close();
         holding = false;
         a.book(request(2, 32, "r"));
+        flow();
         assertThat(b.load(1)).isEqualTo(new RankLoad(WorkerRank.of(1), 32, 2, 1));
         held.forEach(Runnable::run);
+        flow();
         assertThat(b.load(1)).isEqualTo(new RankLoad(WorkerRank.of(1), 32, 2, 1));
     }
 
@@ -170,8 +190,10 @@ class ReplicationTest {
         holding = true;
         a.book(request(1, 64, "r1"));
         holding = false;
+        flow();
         b.assertEmpty();
         Booking r2 = a.book(request(2, 64, "r2"));
+        flow();
         holding = true;
         r2.close();
         assertThat(b.load(1).activeRequests()).isEqualTo(1);
@@ -190,6 +212,7 @@ class ReplicationTest {
         while (!held.isEmpty()) {
             held.removeLast().run();
         }
+        flow();
         b.assertEmpty();
         assertThat(stats(b).ignored()).isEqualTo(2);
     }
@@ -209,10 +232,13 @@ class ReplicationTest {
         CoreFixture b = replica().workers(1);
         CoreFixture c = replica().workers(1);
         a.book(request(1, 64, "r"));
+        flow();
         now(b.core.prefillComplete("r"));
+        flow();
         assertThat(a.load(1).potentialPrefillTokens()).isZero();
         assertThat(c.load(1).potentialPrefillTokens()).isZero();
         assertThat(now(c.core.free("r"))).isEqualTo(FreeOutcome.FREED);
+        flow();
         a.assertEmpty();
         b.assertEmpty();
         c.assertEmpty();
@@ -225,6 +251,7 @@ class ReplicationTest {
         CoreFixture b = replica().workers(3);
         a.book(request(1, 64, "r1"));
         a.book(request(2, 40, "r2"));
+        flow();
         for (long id = 1; id <= 3; id++) {
             assertThat(b.load(id)).isEqualTo(a.load(id));
         }
@@ -239,10 +266,12 @@ class ReplicationTest {
         a.book(request(2, 40));
         marked.prefillComplete();
         CoreFixture b = replica().workers(2);
+        flow();
         for (long id = 1; id <= 2; id++) {
             assertThat(b.load(id)).isEqualTo(a.load(id));
         }
         CoreFixture c = replica().workers(2);
+        flow();
         assertThat(b.load(1)).as("told again, counted once").isEqualTo(a.load(1));
         assertThat(c.load(2)).isEqualTo(a.load(2));
     }

@@ -15,19 +15,20 @@ public final class ReplicaRows {
     private final Rows rows;
     private final Tombstones tombstones;
     private final Ticker ticker;
-    private final long ttl;
 
-    /** @param ttl idle TTL of a binding, in nanoseconds */
-    public ReplicaRows(Rows rows, Tombstones tombstones, Ticker ticker, long ttl) {
+    public ReplicaRows(Rows rows, Tombstones tombstones, Ticker ticker) {
         this.rows = rows;
         this.tombstones = tombstones;
         this.ticker = ticker;
-        this.ttl = ttl;
     }
 
-    /** Applies what a replica said of a binding. The version clock has seen the version already. */
+    /**
+     * Applies what a replica said of a binding. The version clock has seen the version already.
+     *
+     * @param life how long the binding lives on by that word, in nanoseconds; at most the TTL
+     */
     public ReplicaApplyOutcome applyBinding(
-            String sessionId, AffinityTarget target, AffinityVersion version, Effects effects) {
+            String sessionId, AffinityTarget target, AffinityVersion version, long life, Effects effects) {
         long now = ticker.read();
         return rows.step(sessionId, row -> {
             if (rows.isClosed()) {
@@ -37,7 +38,7 @@ public final class ReplicaRows {
                 return new Step<>(row, ReplicaApplyOutcome.IGNORED_INITIALIZING);
             }
             if (row instanceof Bound bound && !bound.isExpired(now)) {
-                return applyToBound(bound, target, version, now, effects);
+                return applyToBound(bound, target, version, now, life, effects);
             }
             if (tombstones.covers(sessionId, version, now)) {
                 return new Step<>(row, ReplicaApplyOutcome.IGNORED_CONFLICT);
@@ -45,21 +46,22 @@ public final class ReplicaRows {
             if (row == null && !rows.reserve()) {
                 return new Step<>(null, ReplicaApplyOutcome.REJECTED_CAPACITY);
             }
-            Bound learned = new Bound(target, rows.newRevision(), version, 0, false, now + ttl, now);
+            Bound learned = new Bound(target, rows.newRevision(), version, 0, false, now + life, now);
             return new Step<>(
                     learned, row == null ? ReplicaApplyOutcome.INSERTED : ReplicaApplyOutcome.REPLACED_EXPIRED);
         });
     }
 
     private Step<ReplicaApplyOutcome> applyToBound(
-            Bound bound, AffinityTarget target, AffinityVersion version, long now, Effects effects) {
+            Bound bound, AffinityTarget target, AffinityVersion version, long now, long life, Effects effects) {
         int age = version.compareTo(bound.version());
         boolean sameTarget = target.equals(bound.target());
         if (age > 0 || (age == 0 && sameTarget)) {
             if (age == 0) {
                 effects.sawDuplicate();
             }
-            Bound updated = bound.moved(target, version).withIdleDeadline(now + ttl);
+            long deadline = Math.max(0, bound.idleDeadline() - now - life) + now + life;
+            Bound updated = bound.moved(target, version).withIdleDeadline(deadline);
             return new Step<>(updated, sameTarget ? ReplicaApplyOutcome.REFRESHED : ReplicaApplyOutcome.REPLACED_NEWER);
         }
         return new Step<>(bound, ReplicaApplyOutcome.IGNORED_CONFLICT);

@@ -1,5 +1,8 @@
 package dev.tandemkv.selection.host;
 
+import java.util.Optional;
+import java.util.OptionalLong;
+
 /**
  * How replicas of a gateway tell each other what they booked and which session sticks where. Best effort: what is published may be lost,
  * doubled, reordered or delivered to its own sender, and no booking depends on its arrival. Implementations are thread-safe. The host that
@@ -26,6 +29,27 @@ public interface ReplicaChannel extends AutoCloseable {
 
     /** Calls the handler with every message of a topic, from now on, on any thread. */
     void subscribe(String topic, Handler handler);
+
+    /**
+     * Calls the listener, on any thread, whenever a peer begins to hear what is published here, or may have missed some of it: it is then
+     * told everything again. A channel that never knows does nothing, which is the default.
+     */
+    default void onPeer(Runnable listener) {}
+
+    /** This replica's id among its peers, not 0 and nobody else's; empty, the default, lets the core draw one. */
+    default OptionalLong processId() {
+        return OptionalLong.empty();
+    }
+
+    /** The form of a message. All replicas that hear each other use the same. Default JSON. */
+    default RecordCodec codec() {
+        return RecordCodec.json();
+    }
+
+    /** Whom this channel talks to, where that is a list of endpoints; empty by default. */
+    default Optional<ReplicaPeers> peers() {
+        return Optional.empty();
+    }
 
     /** Delivers and accepts nothing any more. Idempotent. */
     @Override

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param loraWorkerFilter which workers serve an adapter, or {@code null}: all
  * @param loadSink told the booked load, or {@code null}
  * @param leaseObserver told how bookings come and go, or {@code null}
- * @param replicaChannel the way to this core's replicas, or {@code null}: there are none
+ * @param replication how this core meets its replicas, or {@code null}: there are none
  */
 public record SelectionHost(
         @Nullable PrefillEstimator prefillEstimator,
@@ -27,7 +27,7 @@ public record SelectionHost(
         @Nullable LoraWorkerFilter loraWorkerFilter,
         @Nullable LoadSink loadSink,
         @Nullable LeaseObserver leaseObserver,
-        @Nullable ReplicaChannel replicaChannel) {
+        @Nullable Replication replication) {
 
     /** No ports at all. */
     public static final SelectionHost STANDALONE = builder().build();
@@ -51,7 +51,7 @@ public record SelectionHost(
         private @Nullable LoraWorkerFilter loraWorkerFilter;
         private @Nullable LoadSink loadSink;
         private @Nullable LeaseObserver leaseObserver;
-        private @Nullable ReplicaChannel replicaChannel;
+        private @Nullable Replication replication;
 
         private Builder() {}
 
@@ -101,9 +101,14 @@ public record SelectionHost(
             return this;
         }
 
-        /** Used if the core's configuration has {@code router_replica_sync}. */
+        /** {@link #replication} over a channel, with its defaults. */
         public Builder replicaChannel(ReplicaChannel channel) {
-            replicaChannel = channel;
+            return replication(Replication.over(channel));
+        }
+
+        /** Used if the core's configuration has {@code router_replica_sync}. */
+        public Builder replication(Replication replicas) {
+            replication = replicas;
             return this;
         }
 
@@ -118,7 +123,7 @@ public record SelectionHost(
                     loraWorkerFilter,
                     loadSink,
                     leaseObserver,
-                    replicaChannel);
+                    replication);
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.tandemkv.selection.internal;
 
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.time.Scheduler;
@@ -12,7 +13,8 @@ import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.TrackingConfig;
 import dev.tandemkv.selection.explain.DecisionLog;
-import dev.tandemkv.selection.host.ReplicaChannel;
+import dev.tandemkv.selection.host.ReplicaPeers;
+import dev.tandemkv.selection.host.Replication;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.membership.Drains;
 import dev.tandemkv.selection.internal.membership.PartitionRegistry;
@@ -22,20 +24,23 @@ import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Counters;
 import dev.tandemkv.selection.internal.partition.Partition;
 import dev.tandemkv.selection.internal.partition.SharedRandom;
-import dev.tandemkv.selection.internal.replica.Inbound;
-import dev.tandemkv.selection.internal.replica.JsonCodec;
-import dev.tandemkv.selection.internal.replica.Outbound;
+import dev.tandemkv.selection.internal.replica.OwnBookings;
+import dev.tandemkv.selection.internal.replica.Replicas;
 import dev.tandemkv.selection.internal.reservation.PendingSelections;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import dev.tandemkv.selection.internal.reservation.ReservationIndex;
 import dev.tandemkv.selection.internal.run.Engine;
+import dev.tandemkv.selection.internal.run.Lifecycle;
 import dev.tandemkv.selection.internal.run.Readings;
 import dev.tandemkv.selection.internal.run.Requests;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +55,7 @@ import org.slf4j.LoggerFactory;
  * @param partitions its partitions
  * @param drains waits for draining workers
  * @param readings what can be read of it
+ * @param replicas its replicas, or {@code null} where it stands alone
  */
 public record CoreParts(
         Engine engine,
@@ -57,7 +63,8 @@ public record CoreParts(
         WorkerRegistry workers,
         PartitionRegistry partitions,
         Drains drains,
-        Readings readings) {
+        Readings readings,
+        @Nullable Replicas replicas) {
 
     private static final Logger LOG = LoggerFactory.getLogger(CoreParts.class);
 
@@ -74,11 +81,12 @@ public record CoreParts(
             CoreContext.Policies policies,
             @Nullable DecisionLog log) {
         HashParity.verify();
-        config.withoutEffect().forEach(setting -> LOG.warn("setting without effect: {}", setting));
+        withoutEffect(config, host).forEach(setting -> LOG.warn("without effect: {}", setting));
         ReservationIndex reservations = new ReservationIndex();
         PendingSelections pending = new PendingSelections(config.lifetimes(), ticker);
         // The engine is told of bookings that end by themselves, by partitions that it in turn looks up.
         Engine[] engine = new Engine[1];
+        PartitionRegistry[] registry = new PartitionRegistry[1];
         CoreContext core = new CoreContext(
                 config,
                 host,
@@ -92,13 +100,23 @@ public record CoreParts(
                 new Counters(),
                 policies,
                 log);
-        Outbound peers = outbound(core);
+        Replication port = host.replication();
+        Replicas peers = port == null || !config.replicaSync()
+                ? null
+                : new Replicas(
+                        core,
+                        port,
+                        reservations,
+                        () -> registry[0].all(),
+                        ownBookings(() -> engine[0].lifecycle()),
+                        () -> engine[0].isClosed());
         PartitionRegistry partitions = new PartitionRegistry(
                 core, traits, keyed(config.tracking()), peers == null ? table -> {} : peers::replicate);
+        registry[0] = partitions;
         engine[0] = new Engine(core, partitions::find, reservations, pending, peers);
         WorkerRegistry workers = new WorkerRegistry(core, partitions, peers == null ? worker -> {} : peers::joined);
         if (peers != null) {
-            new Inbound(peers, partitions::find, reservations, ownBookings(engine[0]), engine[0]::isClosed).start();
+            peers.start(partitions::find);
         }
         return new CoreParts(
                 engine[0],
@@ -106,41 +124,38 @@ public record CoreParts(
                 workers,
                 partitions,
                 new Drains(core, workers, partitions),
-                new Readings(engine[0], workers));
+                new Readings(engine[0], workers),
+                peers);
     }
 
-    /** The way to the replicas, or {@code null} for a core of its own. */
-    private static @Nullable Outbound outbound(CoreContext core) {
-        ReplicaChannel channel = core.host().replicaChannel();
-        if (channel == null || !core.config().replicaSync()) {
-            if (core.config().replicaSync()) {
-                LOG.warn("setting without effect: router_replica_sync: the host has no replica channel");
-            } else if (channel != null) {
-                LOG.warn("replica channel without effect: router_replica_sync is false");
-            }
-            return null;
-        }
-        long id = core.random().nextLong();
-        return new Outbound(
-                channel,
-                new JsonCodec(),
-                id == 0 ? 1 : id,
-                core.ticker(),
-                core.config().lifetimes().replicaOrphanTimeout());
-    }
-
-    private static Inbound.OwnBookings ownBookings(Engine engine) {
-        return new Inbound.OwnBookings() {
+    private static OwnBookings ownBookings(Supplier<Lifecycle> lifecycle) {
+        return new OwnBookings() {
             @Override
             public void free(Reservation row) {
-                engine.lifecycle().free(row);
+                lifecycle.get().free(row);
             }
 
             @Override
             public void prefillComplete(Reservation row) {
-                engine.lifecycle().prefillComplete(row);
+                lifecycle.get().prefillCompleteByPeer(row);
+            }
+
+            @Override
+            public void touch(Reservation row) {
+                lifecycle.get().touch(row);
             }
         };
+    }
+
+    /** Settings and ports that have no effect beside the others. */
+    public static List<String> withoutEffect(SelectionConfig config, SelectionHost host) {
+        List<String> idle = new ArrayList<>(config.withoutEffect());
+        if (config.replicaSync() && host.replication() == null) {
+            idle.add("router_replica_sync: the host has no replica channel");
+        } else if (!config.replicaSync() && host.replication() != null) {
+            idle.add("replica channel: router_replica_sync is false");
+        }
+        return List.copyOf(idle);
     }
 
     private static Function<PartitionKey, @Nullable TrackingHasher> keyed(TrackingConfig tracking) {
@@ -171,8 +186,20 @@ public record CoreParts(
         return found;
     }
 
+    /** @throws ConflictException if there are no replicas, or none with endpoints */
+    public ReplicaPeers peers() {
+        if (replicas == null) {
+            throw new ConflictException("replica_sync", "peers", "router_replica_sync is off");
+        }
+        return replicas.peers()
+                .orElseThrow(() -> new ConflictException("replica_sync", "peers", "the channel has no endpoints"));
+    }
+
     public void close() {
         engine.close();
+        if (replicas != null) {
+            replicas.close();
+        }
         partitions.close();
     }
 }

@@ -400,6 +400,11 @@ public final class BookingLedger {
                 .toList();
     }
 
+    /** Live bookings of every row, in order of booking. */
+    public List<LedgerEntry> bookings() {
+        return entries.values().stream().sorted(BOOKING_ORDER).toList();
+    }
+
     /** Live bookings by adapter, without those that have none. */
     public Map<String, Integer> loraCounts() {
         Map<String, Integer> counts = new HashMap<>();

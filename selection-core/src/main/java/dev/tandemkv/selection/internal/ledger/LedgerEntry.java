@@ -81,6 +81,11 @@ public final class LedgerEntry {
         return prefilling;
     }
 
+    /** Whether the booking carries prefill load, or has carried some. */
+    public boolean wasCharged() {
+        return prefill.tokens() > 0;
+    }
+
     /** The prefill load it carries now. */
     public PrefillHint charged() {
         return prefilling ? prefill : PrefillHint.NONE;

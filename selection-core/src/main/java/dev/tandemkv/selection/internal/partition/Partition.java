@@ -15,6 +15,8 @@ import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.config.QueueProfile;
 import dev.tandemkv.selection.explain.Regret;
 import dev.tandemkv.selection.host.LoadSink;
+import dev.tandemkv.selection.host.Replication;
+import dev.tandemkv.selection.host.Replication.UnknownWorkers;
 import dev.tandemkv.selection.internal.choice.CandidateTable;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
 import dev.tandemkv.selection.internal.ledger.BookingTerms;
@@ -203,6 +205,9 @@ public final class Partition {
                 cache.describe(rank, spec);
             } else {
                 row = roster.add(rank, spec, cache.slotFor(rank, spec));
+                if (publisher != null && ledger.activeRequests(row) > 0) {
+                    publisher.changed(rank);
+                }
                 if (draining) {
                     roster.drain(row);
                 }
@@ -250,7 +255,7 @@ public final class Partition {
 
     /** Whether peers' bookings may take ids that are on their way here. */
     boolean replicated() {
-        return core.host().replicaChannel() != null;
+        return core.host().replication() != null;
     }
 
     RandomGenerator random() {
@@ -332,6 +337,9 @@ public final class Partition {
     public LedgerEntry bookOn(WorkerRank rank, BookingTerms terms, long[] trackingHashes) {
         int row = roster.rowOf(rank);
         boolean mirrored = terms.ownership() == Ownership.REPLICA;
+        if (row < 0 && mirrored && lendsRows()) {
+            row = roster.lend(rank);
+        }
         if (row < 0 || (roster.draining(row) && !mirrored)) {
             throw new NotFoundException("worker", rank.toString());
         }
@@ -340,9 +348,24 @@ public final class Partition {
         return entry;
     }
 
-    /** Whether a rank is known here, a draining one included. */
-    public boolean isRegistered(WorkerRank rank) {
-        return roster.rowOf(rank) >= 0;
+    /**
+     * Whether a booking of a peer is counted on a rank: one that is known here, a draining one included, and is the process that the peer
+     * booked on; or, if the host wants it so, any.
+     *
+     * @param incarnation the process, or {@code null} if unknown
+     */
+    public boolean mirrors(WorkerRank rank, @Nullable String incarnation) {
+        int row = roster.rowOf(rank);
+        if (row < 0) {
+            return lendsRows();
+        }
+        String registered = roster.spec(row).incarnation();
+        return incarnation == null || registered == null || registered.equals(incarnation);
+    }
+
+    private boolean lendsRows() {
+        Replication replication = core.host().replication();
+        return replication != null && replication.unknownWorkers() == UnknownWorkers.LAZY_REGISTER;
     }
 
     /** The live booking under a selection id, or {@code null}. */
@@ -357,6 +380,14 @@ public final class Partition {
                 .toList();
     }
 
+    /** Live bookings that are owned in one of these ways. */
+    public List<LedgerEntry> bookingsBy(Ownership... owners) {
+        Set<Ownership> wanted = Set.of(owners);
+        return ledger.bookings().stream()
+                .filter(entry -> wanted.contains(entry.ownership()))
+                .toList();
+    }
+
     /** The blocks of a live booking. */
     public long[] hashesOf(LedgerEntry entry) {
         return ledger.hashesOf(entry);
@@ -364,12 +395,27 @@ public final class Partition {
 
     /** Releases a booking; false if it was over. */
     public boolean free(LedgerEntry entry) {
-        boolean freed = ledger.free(entry, core.ticker().read());
+        boolean freed = release(entry);
         if (freed) {
-            changed(entry);
             released();
         }
         return freed;
+    }
+
+    /** As {@link #free}, for one of several after which the caller tells that they are {@link #released}. */
+    public boolean release(LedgerEntry entry) {
+        boolean freed = ledger.free(entry, core.ticker().read());
+        if (freed) {
+            gone(entry);
+        }
+        return freed;
+    }
+
+    private void gone(LedgerEntry entry) {
+        changed(entry);
+        if (ledger.activeRequests(entry.row()) == 0) {
+            roster.giveBack(entry.id().worker());
+        }
     }
 
     public PrefillMark markPrefill(LedgerEntry entry) {
@@ -381,9 +427,17 @@ public final class Partition {
         return mark;
     }
 
-    public boolean chargePrefill(LedgerEntry entry, long tokens) {
-        boolean charged = ledger.chargePrefill(
-                entry, PrefillHint.unmodelled(tokens), core.ticker().read());
+    /** As {@link #markPrefill}, for one of several after which the caller tells that they are {@link #released}. */
+    public boolean endPrefill(LedgerEntry entry) {
+        boolean marked = ledger.markPrefill(entry, core.ticker().read()) == PrefillMark.MARKED;
+        if (marked) {
+            changed(entry);
+        }
+        return marked;
+    }
+
+    public boolean chargePrefill(LedgerEntry entry, PrefillHint prefill) {
+        boolean charged = ledger.chargePrefill(entry, prefill, core.ticker().read());
         if (charged) {
             changed(entry);
         }
@@ -441,7 +495,7 @@ public final class Partition {
     }
 
     /** Looks at what a release, of whatever cause, makes possible. */
-    void released() {
+    public void released() {
         tellDrained();
         drain();
     }
@@ -493,7 +547,7 @@ public final class Partition {
     private void expire() {
         List<LedgerEntry> expired = ledger.expire(core.ticker().read());
         expired.forEach(entry -> {
-            changed(entry);
+            gone(entry);
             ended(entry, EndReason.EXPIRED);
         });
         if (!expired.isEmpty()) {

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A row belongs to one rank from {@link #add} to {@link #remove}; its number is then given to another one. The ledger uses the same
  * numbers. {@link #order} lists the rows in use by unsigned worker id and rank, so that nothing depends on when a worker joined.
  *
+ * <p>A row may also be lent to a rank that is not registered, for what peers have booked on it: it is in use, but in neither {@code order}
+ * nor {@code rows}, and becomes the rank's row once it registers.
+ *
  * <p>Confined to the partition step. Invariants: {@code order} holds exactly the rows in use; {@code rows} maps each rank to its row;
  * every array is at least {@link #limit} long.
  */
@@ -30,6 +33,7 @@ final class Roster {
     static final int NO_SLOT = -1;
 
     private final Map<WorkerRank, Integer> rows = new HashMap<>();
+    private final Map<WorkerRank, Integer> lent = new HashMap<>();
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
 
     private WorkerRank[] ranks = new WorkerRank[8];
@@ -52,11 +56,8 @@ final class Roster {
 
     /** Takes a rank in and returns its row. */
     int add(WorkerRank rank, WorkerSpec spec, int slot) {
-        Integer reused = free.poll();
-        int row = reused == null ? limit++ : reused;
-        if (row == ranks.length) {
-            grow(row * 2);
-        }
+        Integer present = lent.remove(rank);
+        int row = present == null ? take() : present;
         ranks[row] = rank;
         workerIds[row] = rank.workerId();
         workerIdBits[row] = rank.workerId();
@@ -67,6 +68,28 @@ final class Roster {
         rows.put(rank, row);
         describe(row, spec);
         return row;
+    }
+
+    private int take() {
+        Integer reused = free.poll();
+        int row = reused == null ? limit++ : reused;
+        if (row == ranks.length) {
+            grow(row * 2);
+        }
+        return row;
+    }
+
+    /** The row of a rank that is not registered. */
+    int lend(WorkerRank rank) {
+        return lent.computeIfAbsent(rank, r -> take());
+    }
+
+    /** Nothing is booked on a rank any more: its row is free, if it was only lent. */
+    void giveBack(WorkerRank rank) {
+        Integer row = lent.remove(rank);
+        if (row != null) {
+            free.add(row);
+        }
     }
 
     /** Replaces a rank's metadata. */

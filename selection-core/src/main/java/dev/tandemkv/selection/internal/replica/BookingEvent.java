@@ -4,19 +4,19 @@ import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
-import java.math.BigInteger;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one replica tells the others of one booking.
+ * What one replica tells the others of one booking. On the wire the fields of {@code dynamo.slot-tracker.v1}, and beside them {@code
+ * owner_id}, {@code attempt}, {@code host_only} and {@code incarnation}, each of which may be missing.
  *
  * @param partition where it is booked
  * @param blockSize tokens per block there
- * @param key the booking; for {@link Ask}, of no meaning
+ * @param key the booking; for {@link Word#ASK}, of no meaning
  * @param worker the booked rank
  * @param origin unsigned id of the replica that published this; the owner of the booking may be another
  * @param loraName the adapter, or {@code null}
@@ -34,31 +34,55 @@ record BookingEvent(
     /** Longer prompts are not mirrored. */
     private static final int MAX_BLOCKS = 1 << 20;
 
-    private static final int MAX_ID = 1024;
+    private static final int MAX_TEXT = 1024;
 
     sealed interface Change {}
 
-    /** Booked. The array must not be changed. */
-    record Add(long[] tokenSequence, @Nullable Integer expectedOutputTokens, PrefillHint prefill) implements Change {}
+    /**
+     * Booked.
+     *
+     * @param tokenSequence the blocks; must not be changed
+     * @param prefill the prefill load that it carries now
+     * @param hostOnly whether nobody may act on the booking by its id
+     * @param incarnation the process of the worker, or {@code null} if unknown
+     */
+    record Add(
+            long[] tokenSequence,
+            @Nullable Integer expectedOutputTokens,
+            PrefillHint prefill,
+            boolean hostOnly,
+            @Nullable String incarnation)
+            implements Change {}
 
-    record PrefillCompleted() implements Change {}
+    /** What needs no more words than its name. */
+    enum Word implements Change {
+        PREFILL_COMPLETED("MarkPrefillCompleted"),
+        FREE("Free"),
+        /** Somebody made progress on it, by its id, elsewhere than where it is owned. */
+        PROGRESS("Progress"),
+        /** The worker is new to the publisher: who booked on it? */
+        ASK("Ask");
 
-    record Free() implements Change {}
+        private final String wire;
 
-    /** The worker is new to the publisher: who booked on it? */
-    record Ask() implements Change {}
+        Word(String wire) {
+            this.wire = wire;
+        }
+    }
 
     Map<String, @Nullable Object> toFields() {
         Map<String, @Nullable Object> event = new LinkedHashMap<>();
         event.put("request_id", key.requestId());
         event.put(
                 "worker",
-                Map.of("worker_id", unsigned(worker.workerId()), "dp_rank", Integer.toUnsignedLong(worker.rank())));
+                Map.of(
+                        "worker_id", Fields.unsigned(worker.workerId()),
+                        "dp_rank", Integer.toUnsignedLong(worker.rank())));
         event.put("data", data());
-        event.put("router_id", unsigned(origin));
-        event.put("owner_id", unsigned(key.owner()));
-        event.put("attempt", unsigned(key.attempt()));
+        event.put("router_id", Fields.unsigned(origin));
         event.put("lora_name", loraName);
+        event.put("owner_id", Fields.unsigned(key.owner()));
+        event.put("attempt", Fields.unsigned(key.attempt()));
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("model_name", partition.modelName());
         fields.put("routing_group", partition.routingGroup());
@@ -68,107 +92,97 @@ record BookingEvent(
     }
 
     private Object data() {
-        if (change instanceof Add add) {
-            List<Number> sequence = new ArrayList<>(add.tokenSequence().length);
-            for (long hash : add.tokenSequence()) {
-                sequence.add(unsigned(hash));
-            }
-            Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-            fields.put("token_sequence", sequence);
-            fields.put("track_prefill_tokens", add.prefill().tokens() > 0);
-            fields.put("expected_output_tokens", add.expectedOutputTokens());
-            fields.put("prefill_tokens", add.prefill().tokens());
-            fields.put("prefill_nanos", add.prefill().expectedNanos());
-            return Map.of("AddRequest", fields);
+        if (!(change instanceof Add add)) {
+            return ((Word) change).wire;
         }
-        return change instanceof PrefillCompleted ? "MarkPrefillCompleted" : change instanceof Free ? "Free" : "Ask";
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("token_sequence", add.tokenSequence());
+        fields.put("track_prefill_tokens", add.prefill().tokens() > 0);
+        Integer expected = add.expectedOutputTokens();
+        fields.put("expected_output_tokens", expected == null ? null : Integer.toUnsignedLong(expected));
+        fields.put("prefill_load_hint", add.prefill().tokens() == 0 ? null : hint(add.prefill()));
+        if (add.hostOnly()) {
+            fields.put("host_only", true);
+        }
+        if (add.incarnation() != null) {
+            fields.put("incarnation", add.incarnation());
+        }
+        return Map.of("AddRequest", fields);
     }
 
-    /** @throws BadRequestException naming the field that is missing or of the wrong type */
+    private static Map<String, @Nullable Object> hint(PrefillHint prefill) {
+        Map<String, @Nullable Object> fields = new HashMap<>();
+        fields.put("initial_effective_prefill_tokens", prefill.tokens());
+        Duration expected = Duration.ofNanos(Math.max(0, prefill.expectedNanos()));
+        fields.put(
+                "expected_prefill_duration",
+                prefill.expectedNanos() == PrefillHint.UNMODELLED
+                        ? null
+                        : Map.of("secs", expected.toSeconds(), "nanos", (long) expected.toNanosPart()));
+        return fields;
+    }
+
+    /**
+     * Reads what {@link #toFields} wrote. What names no owner is its publisher's.
+     *
+     * @throws BadRequestException naming the field that is missing or of the wrong type
+     */
     static BookingEvent fromFields(Map<?, ?> fields) {
-        Map<?, ?> event = map(fields, "event");
-        Map<?, ?> worker = map(event, "worker");
-        Object lora = event.get("lora_name");
-        String id = text(event, "request_id");
-        int blockSize = (int) unsigned(fields, "block_size", 31);
-        if (id.length() > MAX_ID) {
-            throw new BadRequestException("request_id", id.length() + " characters", "<= " + MAX_ID);
-        }
+        Map<?, ?> event = Fields.map(fields, "event");
+        Map<?, ?> worker = Fields.map(event, "worker");
+        long publisher = Fields.unsigned(event, "router_id", 64);
+        Long owner = Fields.optional(event, "owner_id", 64);
+        Long attempt = Fields.optional(event, "attempt", 64);
         return new BookingEvent(
-                new PartitionKey(text(fields, "model_name"), text(fields, "routing_group")),
-                blockSize,
-                new BookingKey(unsigned(event, "owner_id", 64), id, unsigned(event, "attempt", 64)),
-                new WorkerRank(unsigned(worker, "worker_id", 64), (int) unsigned(worker, "dp_rank", 32)),
-                unsigned(event, "router_id", 64),
-                lora == null ? null : text(event, "lora_name"),
+                new PartitionKey(
+                        Fields.text(fields, "model_name", MAX_TEXT), Fields.text(fields, "routing_group", MAX_TEXT)),
+                (int) Fields.unsigned(fields, "block_size", 31),
+                new BookingKey(
+                        owner == null ? publisher : owner,
+                        Fields.text(event, "request_id", MAX_TEXT),
+                        attempt == null ? 0 : attempt),
+                new WorkerRank(Fields.unsigned(worker, "worker_id", 64), (int) Fields.unsigned(worker, "dp_rank", 32)),
+                publisher,
+                Fields.optionalText(event, "lora_name", MAX_TEXT),
                 change(event.get("data")));
     }
 
     private static Change change(@Nullable Object data) {
         if (data instanceof Map<?, ?> named) {
-            return add(map(named, "AddRequest"));
+            return add(Fields.map(named, "AddRequest"));
         }
-        if ("MarkPrefillCompleted".equals(data)) {
-            return new PrefillCompleted();
+        for (Word word : Word.values()) {
+            if (word.wire.equals(data)) {
+                return word;
+            }
         }
-        if ("Free".equals(data)) {
-            return new Free();
-        }
-        if ("Ask".equals(data)) {
-            return new Ask();
-        }
-        throw new BadRequestException("data", "unknown", "AddRequest, MarkPrefillCompleted, Free, Ask");
+        throw new BadRequestException("data", "unknown", "AddRequest, MarkPrefillCompleted, Free, Progress, Ask");
     }
 
     private static Add add(Map<?, ?> fields) {
-        if (!(fields.get("token_sequence") instanceof List<?> sequence) || sequence.size() > MAX_BLOCKS) {
-            throw new BadRequestException("token_sequence", "none or too long", "<= " + MAX_BLOCKS + " hashes");
-        }
-        long[] hashes = new long[sequence.size()];
-        for (int i = 0; i < hashes.length; i++) {
-            hashes[i] = unsigned("token_sequence", sequence.get(i), 64);
-        }
-        Object expected = fields.get("expected_output_tokens");
-        Object nanos = fields.get("prefill_nanos");
-        boolean modelled = nanos instanceof Number number && number.longValue() >= 0;
-        long tokens = unsigned(fields, "prefill_tokens", 40);
+        Long expected = Fields.optional(fields, "expected_output_tokens", 32);
         return new Add(
-                hashes,
-                expected == null ? null : Integer.valueOf((int) unsigned(fields, "expected_output_tokens", 32)),
-                modelled && tokens > 0
-                        ? new PrefillHint(tokens, unsigned(fields, "prefill_nanos", 62))
-                        : PrefillHint.unmodelled(tokens));
+                Fields.sequence(fields, "token_sequence", MAX_BLOCKS),
+                expected == null ? null : expected.intValue(),
+                Fields.flag(fields, "track_prefill_tokens", true) ? prefill(fields) : PrefillHint.NONE,
+                Fields.flag(fields, "host_only", false),
+                Fields.optionalText(fields, "incarnation", MAX_TEXT));
     }
 
-    private static Number unsigned(long bits) {
-        return bits >= 0 ? (Number) bits : new BigInteger(Long.toUnsignedString(bits));
-    }
-
-    private static Map<?, ?> map(Map<?, ?> fields, String name) {
-        if (fields.get(name) instanceof Map<?, ?> inner) {
-            return inner;
+    private static PrefillHint prefill(Map<?, ?> add) {
+        if (add.get("prefill_load_hint") == null) {
+            return PrefillHint.NONE;
         }
-        throw new BadRequestException(name, "missing or no map", "a map");
-    }
-
-    private static String text(Map<?, ?> fields, String name) {
-        if (fields.get(name) instanceof String text) {
-            return text;
+        Map<?, ?> hint = Fields.map(add, "prefill_load_hint");
+        long tokens = Fields.unsigned(hint, "initial_effective_prefill_tokens", 40);
+        if (hint.get("expected_prefill_duration") == null) {
+            return PrefillHint.unmodelled(tokens);
         }
-        throw new BadRequestException(name, "missing or no text", "text");
-    }
-
-    private static long unsigned(Map<?, ?> fields, String name, int bits) {
-        return unsigned(name, fields.get(name), bits);
-    }
-
-    private static long unsigned(String name, @Nullable Object value, int bits) {
-        if (value instanceof Long || value instanceof Integer || value instanceof BigInteger) {
-            BigInteger number = new BigInteger(value.toString());
-            if (number.signum() >= 0 && number.bitLength() <= bits) {
-                return number.longValue();
-            }
-        }
-        throw new BadRequestException(name, "missing or out of range", "an unsigned " + bits + "-bit number");
+        Map<?, ?> expected = Fields.map(hint, "expected_prefill_duration");
+        long seconds = Fields.unsigned(expected, "secs", 32);
+        long nanos = Fields.unsigned(expected, "nanos", 30);
+        return tokens == 0
+                ? PrefillHint.NONE
+                : new PrefillHint(tokens, Duration.ofSeconds(seconds, nanos).toNanos());
     }
 }

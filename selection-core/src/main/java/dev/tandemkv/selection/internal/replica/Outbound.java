@@ -1,167 +1,162 @@
 package dev.tandemkv.selection.internal.replica;
 
+import dev.tandemkv.affinity.AffinityReminder;
 import dev.tandemkv.affinity.AffinityReplicaRecord;
-import dev.tandemkv.affinity.AffinityReplicaSink;
-import dev.tandemkv.affinity.SessionAffinity;
-import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.BookingId;
-import dev.tandemkv.selection.ReplicaStats;
+import dev.tandemkv.selection.host.RecordCodec;
 import dev.tandemkv.selection.host.ReplicaChannel;
 import dev.tandemkv.selection.internal.ledger.BookingTerms;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.replica.BookingEvent.Word;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import dev.tandemkv.selection.internal.reservation.Reservation.Foreign;
-import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Tells peers what was done here: bookings, ends of prefills, releases, session bindings. Output growth, expiry and the end of a worker are
- * each replica's own to see. Thread-safe; called after the change and outside every lock. A message that is lost costs peers accuracy
- * until the orphan timeout, and costs nobody a booking.
- */
-public final class Outbound {
+/** Puts into words what was done here and hands it to the channel. Thread-safe; called after the change and outside every lock. */
+final class Outbound {
 
     private static final Logger LOG = LoggerFactory.getLogger(Outbound.class);
-    private static final int MOST_ENDS = 100_000;
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final ReplicaChannel channel;
     private final RecordCodec codec;
     private final long origin;
     private final Ticker ticker;
-    private final EndedBookings ended;
-    private final ReplicaCounters counters = new ReplicaCounters();
+    private final ReplicaCounters counters;
+    /** Added to attempts, which count from 1 in every life of a replica: one that comes back under its id does not repeat itself. */
+    private final long epoch;
+    /** The instant before which a drop is not logged again. */
+    private final AtomicLong silentUntil;
 
     /**
      * @param origin this replica's id, not 0
-     * @param remembered how long ends of peers' bookings are remembered
+     * @param startedMillis wall time of its start
      */
-    public Outbound(ReplicaChannel channel, RecordCodec codec, long origin, Ticker ticker, Duration remembered) {
+    Outbound(ReplicaChannel channel, long origin, Ticker ticker, long startedMillis, ReplicaCounters counters) {
         this.channel = channel;
-        this.codec = codec;
         this.origin = origin;
         this.ticker = ticker;
-        ended = new EndedBookings(remembered.toNanos(), MOST_ENDS);
+        this.counters = counters;
+        codec = channel.codec();
+        epoch = startedMillis << 20;
+        silentUntil = new AtomicLong(ticker.read());
     }
 
     long origin() {
         return origin;
     }
 
-    RecordCodec codec() {
-        return codec;
-    }
+    // ---- bookings
 
-    EndedBookings ended() {
-        return ended;
-    }
-
-    ReplicaCounters counters() {
-        return counters;
-    }
-
-    public ReplicaStats stats() {
-        return counters.snapshot();
-    }
-
-    /** A booking was handed out. */
-    public void added(Partition in, LedgerEntry entry, long[] trackingHashes) {
-        publish(addOf(in, entry, trackingHashes, entry.terms().prefill()));
-    }
-
-    BookingEvent addOf(Partition in, LedgerEntry entry, long[] trackingHashes, PrefillHint prefill) {
+    /**
+     * @param prefill the prefill load that the booking carries now
+     * @param hostOnly whether nobody may act on the booking by its id
+     */
+    BookingEvent addOf(Partition in, LedgerEntry entry, long[] hashes, PrefillHint prefill, boolean hostOnly) {
         BookingTerms terms = entry.terms();
+        WorkerSpec spec = in.schedulable(terms.id().worker().workerId());
         return new BookingEvent(
                 in.key(),
                 in.blockSize(),
-                new BookingKey(origin, terms.id().selectionId(), terms.id().attemptId()),
+                ownKey(terms.id()),
                 terms.id().worker(),
                 origin,
                 terms.loraName(),
-                new BookingEvent.Add(trackingHashes, terms.expectedOutputTokens(), prefill));
+                new BookingEvent.Add(
+                        hashes,
+                        terms.expectedOutputTokens(),
+                        prefill,
+                        hostOnly,
+                        spec == null ? null : spec.incarnation()));
     }
 
-    /** The prefill of a booking, this core's or a peer's, was marked complete here. */
-    public void prefillCompleted(Reservation row, LedgerEntry entry) {
-        publish(row, entry, new BookingEvent.PrefillCompleted());
+    /** Something happened to a booking, this core's or a peer's. */
+    void tell(Reservation row, LedgerEntry entry, Word what) {
+        publish(wordOf(row.partition(), entry, keyOf(row, entry.id()), what));
     }
 
-    /** A booking, this core's or a peer's, was released here. */
-    public void freed(Reservation row, LedgerEntry entry) {
-        if (row.foreign() != null) {
-            ended.note(keyOf(row, entry.id()), EndedBookings.End.BOOKING, ticker.read());
-        }
-        publish(row, entry, new BookingEvent.Free());
-    }
-
-    private void publish(Reservation row, LedgerEntry entry, BookingEvent.Change change) {
-        Partition in = row.partition();
-        publish(new BookingEvent(
+    BookingEvent wordOf(Partition in, LedgerEntry entry, BookingKey key, Word what) {
+        return new BookingEvent(
                 in.key(),
                 in.blockSize(),
-                keyOf(row, entry.id()),
+                key,
                 entry.id().worker(),
                 origin,
                 entry.terms().loraName(),
-                change));
+                what);
     }
 
     BookingKey keyOf(Reservation row, BookingId id) {
         Foreign foreign = row.foreign();
-        return foreign == null
-                ? new BookingKey(origin, id.selectionId(), id.attemptId())
-                : new BookingKey(foreign.owner(), id.selectionId(), foreign.attempt());
+        return foreign == null ? ownKey(id) : new BookingKey(foreign.owner(), id.selectionId(), foreign.attempt());
     }
 
-    /** A worker takes bookings here from now on: asks what peers have booked on it. */
-    public void joined(WorkerSpec worker) {
+    BookingKey ownKey(BookingId id) {
+        return new BookingKey(origin, id.selectionId(), epoch + id.attemptId());
+    }
+
+    /** Asks what peers have booked on a worker. */
+    void ask(WorkerSpec worker) {
         Integer blockSize = worker.blockSize();
-        PartitionKey partition = worker.partition();
         publish(new BookingEvent(
-                partition,
+                worker.partition(),
                 blockSize == null ? 0 : blockSize,
                 new BookingKey(origin, "", 0),
                 new WorkerRank(worker.workerId(), worker.startRank()),
                 origin,
                 null,
-                new BookingEvent.Ask()));
-    }
-
-    /** Lets a table announce its bindings. */
-    public void replicate(SessionAffinity table) {
-        AffinityReplicaSink sink = this::announce;
-        table.startReplication(origin, () -> CompletableFuture.completedStage(sink));
-    }
-
-    boolean announce(AffinityReplicaRecord binding) {
-        return send(ReplicaChannel.SESSIONS, binding.toFields());
+                Word.ASK));
     }
 
     void publish(BookingEvent event) {
         send(ReplicaChannel.BOOKINGS, event.toFields());
     }
 
+    // ---- sessions
+
+    boolean announce(AffinityReplicaRecord binding) {
+        return send(ReplicaChannel.SESSIONS, binding.toFields());
+    }
+
+    /** Tells a binding to who may not know it, which is no use of the session. */
+    void remind(AffinityReminder reminder) {
+        Map<String, @Nullable Object> fields = reminder.record().toFields();
+        fields.put(Inbound.REMAINING, reminder.remaining().toMillis());
+        send(ReplicaChannel.SESSIONS, fields);
+    }
+
+    // ---- the channel
+
     private boolean send(String topic, Map<String, @Nullable Object> fields) {
         boolean accepted = false;
+        RuntimeException failure = null;
         try {
             accepted = channel.publish(topic, codec.encode(fields)) == ReplicaChannel.Outcome.ACCEPTED;
         } catch (RuntimeException e) {
-            LOG.debug("the replica channel failed", e);
+            failure = e;
         }
         (accepted ? counters.published : counters.outboundDropped).increment();
+        if (!accepted) {
+            logDrop(topic, failure);
+        }
         return accepted;
     }
 
-    void listen(ReplicaChannel.Handler bookings, ReplicaChannel.Handler sessions) {
-        channel.subscribe(ReplicaChannel.BOOKINGS, bookings);
-        channel.subscribe(ReplicaChannel.SESSIONS, sessions);
+    private void logDrop(String topic, @Nullable RuntimeException failure) {
+        long now = ticker.read();
+        long due = silentUntil.get();
+        if (now - due >= 0 && silentUntil.compareAndSet(due, now + QUIET_NANOS)) {
+            LOG.warn("the replica channel drops messages of {}, {} so far", topic, counters.outboundDropped, failure);
+        }
     }
 }

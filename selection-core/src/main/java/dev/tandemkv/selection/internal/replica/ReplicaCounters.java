@@ -4,23 +4,27 @@ import dev.tandemkv.selection.ReplicaStats;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What replication did. Thread-safe. */
-public final class ReplicaCounters {
+final class ReplicaCounters {
     final LongAdder published = new LongAdder();
     final LongAdder outboundDropped = new LongAdder();
+    final LongAdder told = new LongAdder();
+    final LongAdder inboundDropped = new LongAdder();
     final LongAdder applied = new LongAdder();
+    final LongAdder ignored = new LongAdder();
     final LongAdder malformed = new LongAdder();
     final LongAdder self = new LongAdder();
     final LongAdder unknown = new LongAdder();
-    final LongAdder ignored = new LongAdder();
 
-    public ReplicaStats snapshot() {
+    ReplicaStats snapshot() {
         return new ReplicaStats(
                 published.sum(),
                 outboundDropped.sum(),
+                told.sum(),
+                inboundDropped.sum(),
                 applied.sum(),
+                ignored.sum(),
                 malformed.sum(),
                 self.sum(),
-                unknown.sum(),
-                ignored.sum());
+                unknown.sum());
     }
 }

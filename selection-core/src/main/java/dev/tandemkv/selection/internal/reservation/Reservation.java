@@ -84,6 +84,8 @@ public final class Reservation {
     private LostHandles.@Nullable Watch watch;
     private volatile @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
+    private boolean told;
+    private long toldAt;
 
     Reservation(String selectionId, Partition partition, long attemptId, Stage becomes, @Nullable Foreign foreign) {
         this.selectionId = selectionId;
@@ -244,6 +246,16 @@ public final class Reservation {
     /** The session lease, or {@code null}. */
     public synchronized @Nullable AffinityLease lease() {
         return lease;
+    }
+
+    /** Whether the owner of a mirrored booking is to be told of progress; if so, it is not for a while. */
+    public synchronized boolean isDueToTell(long now, long quietNanos) {
+        if (told && now - toldAt < quietNanos) {
+            return false;
+        }
+        told = true;
+        toldAt = now;
+        return true;
     }
 
     /** Takes out, once, what its having been served says of the cache signal. */

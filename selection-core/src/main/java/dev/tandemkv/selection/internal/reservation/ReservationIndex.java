@@ -36,19 +36,17 @@ public final class ReservationIndex {
         return claim;
     }
 
-    /**
-     * Enters a peer's booking in the place of a row, or of none.
-     *
-     * @return {@code null} if another row has taken that place
-     */
-    public @Nullable Reservation mirror(
-            String selectionId, Partition partition, Reservation.Foreign foreign, @Nullable Reservation replaced) {
-        Reservation mirror =
-                new Reservation(selectionId, partition, attempts.incrementAndGet(), Reservation.Stage.LIVE, foreign);
-        boolean placed = replaced == null
-                ? rows.putIfAbsent(selectionId, mirror) == null
-                : rows.replace(selectionId, replaced, mirror);
-        return placed ? mirror : null;
+    /** A row for a peer's booking, not entered yet. */
+    public Reservation foreign(
+            String selectionId, Partition partition, Reservation.Foreign foreign, Reservation.Stage becomes) {
+        return new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes, foreign);
+    }
+
+    /** Enters an installed row in the place of another, or of none; false if a third one has taken that place. */
+    public boolean place(Reservation row, @Nullable Reservation replaced) {
+        return replaced == null
+                ? rows.putIfAbsent(row.selectionId(), row) == null
+                : rows.replace(row.selectionId(), replaced, row);
     }
 
     public @Nullable Reservation find(String selectionId) {

@@ -17,10 +17,11 @@ import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.explain.DecisionRecord;
 import dev.tandemkv.selection.host.LeaseObserver;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.ledger.PrefillHint;
 import dev.tandemkv.selection.internal.partition.Attempt;
 import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Partition;
-import dev.tandemkv.selection.internal.replica.Outbound;
+import dev.tandemkv.selection.internal.replica.Replicas;
 import dev.tandemkv.selection.internal.reservation.LostHandles;
 import dev.tandemkv.selection.internal.reservation.PendingSelections;
 import dev.tandemkv.selection.internal.reservation.Reservation;
@@ -49,7 +50,7 @@ public final class Engine {
     /** Requests that did not complete on their caller's thread; what a close has to end. */
     private final Lifecycle lifecycle = new Lifecycle(this);
 
-    private final @Nullable Outbound peers;
+    private final @Nullable Replicas peers;
 
     private final Set<SelectRun<?>> waiting = ConcurrentHashMap.newKeySet();
 
@@ -61,7 +62,7 @@ public final class Engine {
             Function<PartitionKey, @Nullable Partition> partitions,
             ReservationIndex reservations,
             PendingSelections pending,
-            @Nullable Outbound peers) {
+            @Nullable Replicas peers) {
         this.core = core;
         this.partitions = partitions;
         this.reservations = reservations;
@@ -174,7 +175,7 @@ public final class Engine {
         tell(o -> o.completed(entry.id()));
     }
 
-    void admitted(Partition in, LedgerEntry entry, long[] trackingHashes) {
+    void admitted(Partition in, Reservation row, LedgerEntry entry, long[] trackingHashes) {
         sweepLater();
         core.counters().booked.increment();
         core.observer()
@@ -184,7 +185,7 @@ public final class Engine {
                         entry.id().worker().rank());
         tell(o -> o.admitted(entry.id()));
         if (peers != null) {
-            peers.added(in, entry, trackingHashes);
+            peers.added(in, row, entry, trackingHashes);
         }
     }
 
@@ -216,7 +217,25 @@ public final class Engine {
         }
     }
 
-    /** A prefill was marked complete that was not. */
+    /** A sign of life that replicas are not told otherwise. */
+    void touched(Reservation row, LedgerEntry entry) {
+        if (peers != null) {
+            peers.progressed(row, entry);
+        }
+    }
+
+    /** Charges prefill load, inside the step, and tells replicas once it is left. */
+    boolean charge(Partition in, Reservation row, LedgerEntry entry, long tokens) {
+        boolean charged = in.chargePrefill(entry, PrefillHint.unmodelled(tokens));
+        Replicas told = peers;
+        if (charged && told != null) {
+            long[] hashes = in.hashesOf(entry);
+            in.mailbox().afterwards(() -> told.charged(row, entry, hashes));
+        }
+        return charged;
+    }
+
+    /** A prefill was marked complete. */
     void prefillEnded(Reservation row, LedgerEntry entry) {
         if (peers != null) {
             peers.prefillCompleted(row, entry);

@@ -12,6 +12,7 @@ import dev.tandemkv.selection.internal.reservation.Reservation;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,8 +87,17 @@ public final class Lifecycle {
         }
     }
 
-    /** Ends the prefill load; the answer tells whether the booking is live. */
+    /** Ends the prefill load, and tells replicas so each time; the answer tells whether the booking is live. */
     public CompletionStage<Boolean> prefillComplete(Reservation row) {
+        return prefillComplete(row, mark -> true);
+    }
+
+    /** As {@link #prefillComplete}, on a peer's word: what changes nothing is not told on. */
+    public CompletionStage<Boolean> prefillCompleteByPeer(Reservation row) {
+        return prefillComplete(row, mark -> mark == PrefillMark.MARKED);
+    }
+
+    private CompletionStage<Boolean> prefillComplete(Reservation row, Predicate<PrefillMark> isTold) {
         LedgerEntry entry = row.booking();
         return inStep(row.partition(), p -> p.markPrefill(entry), mark -> {
             boolean live = mark != PrefillMark.GONE;
@@ -98,7 +108,7 @@ public final class Lifecycle {
                 }
                 engine.progressed(row, entry);
                 served(row, entry);
-                if (mark == PrefillMark.MARKED) {
+                if (isTold.test(mark)) {
                     engine.prefillEnded(row, entry);
                 }
             }
@@ -113,6 +123,7 @@ public final class Lifecycle {
             if (live) {
                 row.grew(blocks);
                 engine.progressed(row, entry);
+                engine.touched(row, entry);
             }
             return live;
         });
@@ -121,7 +132,12 @@ public final class Lifecycle {
     /** Renews a lease; the answer tells whether the booking is live. */
     public CompletionStage<Boolean> touch(Reservation row) {
         LedgerEntry entry = row.booking();
-        return inStep(row.partition(), p -> p.touch(entry), live -> live);
+        return inStep(row.partition(), p -> p.touch(entry), live -> {
+            if (live) {
+                engine.touched(row, entry);
+            }
+            return live;
+        });
     }
 
     /** Charges the prefill of a booking that was made without it. */
@@ -129,7 +145,7 @@ public final class Lifecycle {
         LedgerEntry entry = row.booking();
         return inStep(
                 row.partition(),
-                p -> p.chargePrefill(entry, tokens),
+                p -> engine.charge(p, row, entry, tokens),
                 charged -> charged ? ChargeOutcome.CHARGED : ChargeOutcome.UNSUPPORTED);
     }
 

@@ -142,7 +142,7 @@ final class ReserveRun {
         if (replayed != null) {
             engine.pending().remove(replayed);
         }
-        engine.admitted(partition, entry, what.trackingHashes());
+        engine.admitted(partition, row, entry, what.trackingHashes());
         WorkerSpec spec = partition.schedulable(what.worker().workerId());
         if (!stage.settle(new Reserved(entry.id(), partition.key(), spec == null ? null : spec.endpoint()))) {
             engine.lifecycle().free(row);

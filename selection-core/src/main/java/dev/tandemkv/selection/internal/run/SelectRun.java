@@ -328,7 +328,7 @@ final class SelectRun<T> implements Runnable {
         Stage reached = row.install(entry, lease, known);
         switch (reached) {
             case LIVE, LEASED -> {
-                engine.admitted(in, entry, made.prompt().trackingHashes());
+                engine.admitted(in, row, entry, made.prompt().trackingHashes());
                 deliver(in, made, row, selection, delivery.of(engine, row, selection));
             }
             case REPLACED ->

@@ -1,0 +1,207 @@
+package dev.tandemkv.selection.internal.replica;
+
+import dev.tandemkv.affinity.AffinityReminder;
+import dev.tandemkv.affinity.SessionAffinity;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.selection.internal.ledger.LedgerEntry;
+import dev.tandemkv.selection.internal.ledger.Ownership;
+import dev.tandemkv.selection.internal.partition.CoreContext;
+import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.replica.BookingEvent.Word;
+import dev.tandemkv.selection.internal.reservation.Reservation;
+import dev.tandemkv.selection.internal.reservation.Reservation.Stage;
+import dev.tandemkv.selection.internal.reservation.ReservationIndex;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells again what is booked and bound here: to a peer that asks, to one that has just begun to listen, and from time to time so that
+ * mirrors of long bookings outlive the orphan timeout. Thread-safe.
+ */
+final class Retelling {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Retelling.class);
+
+    /** Bookings or sessions of one partition that one answer tells. */
+    private static final int MOST = 65_536;
+
+    private static final int BOOKINGS_PER_STEP = 64;
+    private static final int SESSIONS_AT_ONCE = 1_024;
+    private static final Duration PACE = Duration.ofMillis(10);
+    private static final long APART_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final CoreContext core;
+    private final Outbound out;
+    private final Mirrors mirrors;
+    private final ReservationIndex reservations;
+    private final ReplicaCounters counters;
+    private final Supplier<List<Partition>> partitions;
+    private final BooleanSupplier closed;
+    /** A booking is told when it is between one and two of these old, and then once in each. */
+    private final Duration period;
+
+    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private final AtomicBoolean peerWaits = new AtomicBoolean();
+    /** The instant before which peers that have just come are not told everything once more. */
+    private final AtomicLong nextForPeers;
+
+    Retelling(
+            CoreContext core,
+            Outbound out,
+            Mirrors mirrors,
+            ReservationIndex reservations,
+            ReplicaCounters counters,
+            Supplier<List<Partition>> partitions,
+            BooleanSupplier closed) {
+        this.core = core;
+        this.out = out;
+        this.mirrors = mirrors;
+        this.reservations = reservations;
+        this.counters = counters;
+        this.partitions = partitions;
+        this.closed = closed;
+        period = core.config().lifetimes().replicaOrphanTimeout().dividedBy(4);
+        nextForPeers = new AtomicLong(core.ticker().read());
+    }
+
+    // ---- somebody asks
+
+    void answer(Partition in, long workerId) {
+        in.mailbox().submit(() -> tell(in, own(in.bookingsOf(workerId))));
+        SessionAffinity table = in.sessions();
+        if (table != null) {
+            remind(table.snapshot(MOST, target -> target.workerId() == workerId), 0);
+        }
+    }
+
+    /** A peer has begun to listen, or may have missed something: tells it everything, soon, and asks what it has. */
+    void peerListens() {
+        if (peerWaits.compareAndSet(false, true)) {
+            long wait =
+                    Math.max(PACE.toNanos(), nextForPeers.get() - core.ticker().read());
+            later(Duration.ofNanos(wait), peerWaits, this::tellPeers);
+        }
+    }
+
+    private void tellPeers() {
+        nextForPeers.set(core.ticker().read() + APART_NANOS);
+        for (Partition in : partitions.get()) {
+            in.mailbox().submit(() -> tell(in, in.bookingsBy(Ownership.HANDLE, Ownership.EXTERNAL)));
+            SessionAffinity table = in.sessions();
+            if (table != null) {
+                remind(table.snapshot(MOST), 0);
+            }
+            if (!closed.getAsBoolean()) {
+                askAll(in);
+            }
+        }
+    }
+
+    private void askAll(Partition in) {
+        in.schedulableWorkers().stream().sorted(Long::compareUnsigned).forEach(id -> {
+            WorkerSpec spec = in.schedulable(id);
+            if (spec != null) {
+                out.ask(spec);
+            }
+        });
+    }
+
+    // ---- time passes
+
+    /** Something is booked: it may grow old. Nothing is scheduled while nothing is booked. */
+    void refreshLater() {
+        if (!refreshing.get() && refreshing.compareAndSet(false, true)) {
+            later(period, refreshing, this::refresh);
+        }
+    }
+
+    private void refresh() {
+        long now = core.ticker().read();
+        for (Partition in : partitions.get()) {
+            in.mailbox().submit(() -> {
+                List<LedgerEntry> old = new ArrayList<>(in.bookingsBy(Ownership.HANDLE, Ownership.EXTERNAL));
+                old.removeIf(entry -> now - entry.startedAt() < period.toNanos());
+                tell(in, old);
+            });
+        }
+        if (reservations.size() > 0) {
+            refreshLater();
+        }
+    }
+
+    private void later(Duration delay, AtomicBoolean flag, Runnable work) {
+        try {
+            core.scheduler().schedule(delay, () -> {
+                flag.set(false);
+                work.run();
+            });
+        } catch (RuntimeException e) {
+            flag.set(false);
+            LOG.debug("the scheduler refuses to tell replicas anything again", e);
+        }
+    }
+
+    // ---- telling bookings, inside the step
+
+    private static List<LedgerEntry> own(List<LedgerEntry> bookings) {
+        return bookings.stream()
+                .filter(entry -> entry.ownership() != Ownership.REPLICA)
+                .toList();
+    }
+
+    private void tell(Partition in, List<LedgerEntry> bookings) {
+        if (!bookings.isEmpty()) {
+            tell(in, bookings.subList(0, Math.min(MOST, bookings.size())), 0);
+        }
+    }
+
+    /** Some at a time, so that the step stays short. */
+    private void tell(Partition in, List<LedgerEntry> bookings, int from) {
+        List<BookingEvent> events = new ArrayList<>();
+        // What ended since the step that told it: its end may have gone out first, and to fewer.
+        for (LedgerEntry told : bookings.subList(Math.max(0, from - BOOKINGS_PER_STEP), from)) {
+            if (!told.live()) {
+                events.add(word(in, told, Word.FREE));
+            }
+        }
+        int to = Math.min(bookings.size(), from + BOOKINGS_PER_STEP);
+        for (LedgerEntry entry : bookings.subList(from, to)) {
+            Reservation row = mirrors.handedOut(entry);
+            if (row != null) {
+                if (!entry.prefilling() && entry.wasCharged()) {
+                    events.add(word(in, entry, Word.PREFILL_COMPLETED));
+                }
+                events.add(out.addOf(in, entry, in.hashesOf(entry), entry.charged(), row.stage() == Stage.LEASED));
+                counters.told.increment();
+            }
+        }
+        in.mailbox().afterwards(() -> {
+            events.forEach(out::publish);
+            if (from < bookings.size()) {
+                in.mailbox().submit(() -> tell(in, bookings, to));
+            }
+        });
+    }
+
+    private BookingEvent word(Partition in, LedgerEntry entry, Word what) {
+        return out.wordOf(in, entry, out.ownKey(entry.id()), what);
+    }
+
+    // ---- telling sessions
+
+    /** Not all at once: the way out is short, and a commit that finds it full is not told at all. */
+    private void remind(List<AffinityReminder> bindings, int from) {
+        int to = Math.min(bindings.size(), from + SESSIONS_AT_ONCE);
+        bindings.subList(from, to).forEach(out::remind);
+        if (to < bindings.size()) {
+            later(PACE, new AtomicBoolean(), () -> remind(bindings, to));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package dev.tandemkv.selection;
+
+import static dev.tandemkv.selection.CoreFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.time.VirtualTime;
+import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.host.InProcessBus;
+import dev.tandemkv.selection.host.SelectionHost;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Threads on three replicas whose messages two other threads deliver, in whatever order comes of that; each thread has its own id and all
+ * fight for one. No ledger ever has an id twice, no own booking is lost, and when all have ended and been told, every ledger is empty
+ * without any timeout.
+ */
+class ReplicationConcurrencyTest {
+
+    private static final int THREADS = 6;
+    private static final int ROUNDS = 300;
+
+    private final VirtualTime time = new VirtualTime();
+    private final List<CoreFixture> cores = new ArrayList<>();
+
+    @Test
+    void threadsOnThreeReplicas_noIdTwice_allEmptyAtTheEnd() throws Exception {
+        ExecutorService deliveries = Executors.newFixedThreadPool(2);
+        InProcessBus bus = new InProcessBus(deliveries);
+        for (int i = 0; i < 3; i++) {
+            cores.add(new CoreFixture(
+                            SelectionConfig.builder().replicaSync(true).build(),
+                            SelectionHost.builder().replicaChannel(bus.join()).build(),
+                            time,
+                            i)
+                    .workers(3));
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS + 1);
+        CyclicBarrier start = new CyclicBarrier(THREADS + 1);
+        List<Future<?>> running = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            int thread = t;
+            running.add(threads.submit(() -> {
+                start.await();
+                Random random = new Random(thread);
+                for (int round = 0; round < ROUNDS; round++) {
+                    round(cores.get(random.nextInt(3)), thread, random);
+                }
+                return null;
+            }));
+        }
+        Future<?> clock = threads.submit(() -> {
+            start.await();
+            // All of it is far below the orphan timeout, so that nothing ends by time.
+            for (int tick = 0; tick < 2_000; tick++) {
+                time.advance(Duration.ofMillis(1));
+                cores.forEach(ReplicationConcurrencyTest::checkCounts);
+            }
+            return null;
+        });
+        for (Future<?> thread : running) {
+            thread.get();
+        }
+        clock.get();
+        threads.shutdown();
+        deliveries.submit(() -> {}).get();
+        settle(deliveries);
+        assertThat(deliveries.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+        for (CoreFixture core : cores) {
+            core.assertEmpty();
+            SelectionStats stats = core.core.stats();
+            assertThat(stats.booked()).isPositive().isEqualTo(stats.freed());
+            assertThat(stats.expired()).isZero();
+            assertThat(core.core.replicaStats().orElseThrow().applied()).isPositive();
+        }
+    }
+
+    /** Alternates between delivering everything and applying it, because what is applied may be answered. */
+    private void settle(ExecutorService deliveries) throws Exception {
+        for (int i = 0; i < 20; i++) {
+            for (int both = 0; both < 4; both++) {
+                deliveries.submit(() -> {}).get();
+            }
+            time.advance(Duration.ofMillis(1));
+        }
+        deliveries.shutdown();
+    }
+
+    private void round(CoreFixture core, int thread, Random random) {
+        String id = random.nextInt(4) == 0 ? "contested" : "own-" + thread;
+        Attempted<Booking> attempt = core.core.tryReserve(
+                request(random.nextInt(5), 16 + random.nextInt(64), id).build());
+        if (!(attempt instanceof Attempted.Done<Booking> done)) {
+            return;
+        }
+        Booking booking = done.value();
+        switch (random.nextInt(4)) {
+            case 0 -> booking.prefillComplete();
+            case 1 -> booking.addOutputBlocks(1);
+            case 2 -> cores.get(random.nextInt(3)).core.free(id);
+            default -> cores.get(random.nextInt(3)).core.prefillComplete(id);
+        }
+        booking.close();
+    }
+
+    private static void checkCounts(CoreFixture core) {
+        int counted = core.core.loads(PartitionKey.DEFAULT).orElseThrow().loads().stream()
+                .mapToInt(RankLoad::activeRequests)
+                .sum();
+        assertThat(counted).isBetween(0, THREADS + 1);
+    }
+}
