@@ -1,0 +1,210 @@
+package dev.tandemkv.examples.enginewatch;
+
+import dev.tandemkv.adapters.enginewire.neutral.DropReason;
+import dev.tandemkv.adapters.enginewire.neutral.ListenerStats;
+import dev.tandemkv.adapters.enginewire.neutral.NormalizerStats;
+import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.indexer.IndexStats;
+import dev.tandemkv.indexer.OverlapScores;
+import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.Tier;
+import dev.tandemkv.indexer.event.Exactness;
+import dev.tandemkv.indexer.event.FeedCounter;
+import dev.tandemkv.indexer.event.FeedStats;
+import dev.tandemkv.indexer.event.IndexFeed;
+import dev.tandemkv.indexer.event.RankStatus;
+import dev.tandemkv.indexer.hash.BlockHashes;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.StringJoiner;
+
+/** What is known of the engines at one moment, as lines of text. Touched by one thread. */
+final class Picture {
+
+    private final String title;
+    private final List<LiveWatch.Target> targets;
+    private final LiveWatch.Settings settings;
+    private final BlockHashes prompt;
+    private final ZmqKvEventIngress ingress;
+    private final IndexFeed feed;
+    private final PrefixIndex index;
+    private final Incidents incidents;
+    private final OverlapScores scores = OverlapScores.create();
+
+    Picture(
+            String title,
+            List<LiveWatch.Target> targets,
+            LiveWatch.Settings settings,
+            BlockHashes prompt,
+            ZmqKvEventIngress ingress,
+            IndexFeed feed,
+            PrefixIndex index,
+            Incidents incidents) {
+        this.title = title;
+        this.targets = targets;
+        this.settings = settings;
+        this.prompt = prompt;
+        this.ingress = ingress;
+        this.feed = feed;
+        this.index = index;
+        this.incidents = incidents;
+    }
+
+    List<String> lines() {
+        List<String> lines = new ArrayList<>();
+        lines.add("Tandem KV engine watch: " + title);
+        lines.add("");
+        ranks(lines);
+        lines.add("");
+        hints(lines);
+        lines.add("losses   " + losses(feed.stats(), listeners()));
+        lines.add("left out " + leftOut());
+        List<String> happened = incidents.latest();
+        if (!happened.isEmpty()) {
+            lines.add("");
+            lines.addAll(happened);
+        }
+        return lines;
+    }
+
+    // ---- one line per rank
+
+    private void ranks(List<String> lines) {
+        IndexStats stats = index.stats();
+        long[] locals = prompt.locals();
+        index.findTiered(locals, locals.length, scores);
+        boolean workers =
+                targets.stream().map(LiveWatch.Target::worker).distinct().count() > 1;
+        lines.add(String.format(
+                Locale.ROOT,
+                "%-8s %10s %12s %10s  %-22s %s",
+                workers ? "worker" : "rank",
+                "blocks",
+                "tokens",
+                "last batch",
+                locals.length == 0 ? "" : "prompt of " + locals.length + " blocks",
+                "picture"));
+        for (RankStatus status : feed.ranks()) {
+            WorkerRank rank = status.rank();
+            long blocks = stats.blocksByRank().getOrDefault(rank, 0L);
+            lines.add(String.format(
+                    Locale.ROOT,
+                    "%-8s %,10d %,12d %10s  %-22s %s",
+                    Long.toUnsignedString(workers ? rank.workerId() : rank.rank()),
+                    blocks,
+                    blocks * settings.geometry().blockSize(),
+                    status.cursor().isPresent()
+                            ? Long.toUnsignedString(status.cursor().getAsLong())
+                            : "none",
+                    locals.length == 0 ? "" : hit(rank, locals.length),
+                    state(status)));
+        }
+    }
+
+    private static String state(RankStatus status) {
+        if (status.cursor().isEmpty() && status.exactness().kind() == Exactness.Kind.EXACT) {
+            return "nothing heard yet";
+        }
+        return Names.of(status.exactness()) + (status.held() > 0 ? ", " + status.held() + " batches waiting" : "");
+    }
+
+    private String hit(WorkerRank rank, int blocks) {
+        int slot = index.slotOf(rank);
+        if (slot < 0) {
+            return "0";
+        }
+        StringJoiner parts = new StringJoiner(", ");
+        int device = scores.blocks(slot);
+        parts.add(device + " (" + 100 * device / blocks + " %)");
+        for (Tier tier : Tier.values()) {
+            if (tier != Tier.DEVICE && scores.blocks(slot, tier) > 0) {
+                parts.add("+" + scores.blocks(slot, tier) + ' ' + tier.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        return parts.toString();
+    }
+
+    // ---- what is missing
+
+    private void hints(List<String> lines) {
+        if (feed.ranks().stream().allMatch(rank -> rank.cursor().isEmpty())) {
+            lines.add(
+                    "Nothing has been heard: is the endpoint right, and does the engine publish KV events? Engines are silent while");
+            lines.add("nothing enters or leaves their cache; --replay tells what was published before.");
+        }
+        if (dropped().containsKey(DropReason.CONFLICTING_BLOCK_SIZE)) {
+            lines.add("Blocks of another size are announced than the "
+                    + settings.geometry().blockSize() + " tokens of --block-size: nothing of those is known.");
+        }
+        if (dropped().containsKey(DropReason.CONFLICTING_LOOKAHEAD)) {
+            lines.add("Blocks are announced with other look-ahead tokens: try with"
+                    + (settings.geometry().lookahead() > 0 ? "out" : "") + " --eagle.");
+        }
+        if (feed.stats().get(FeedCounter.UNSUPPORTED_HASH_SCHEME_DROPPED) > 0) {
+            lines.add(
+                    "The engine's block hashes do not depend on what precedes a block (SGLang up to 0.5.5, or --engine is wrong):");
+            lines.add("its cache cannot be followed.");
+        }
+    }
+
+    private static String losses(FeedStats feed, ListenerStats listeners) {
+        StringJoiner parts = new StringJoiner(", ");
+        count(parts, feed.get(FeedCounter.GAPS), "gaps");
+        count(parts, feed.get(FeedCounter.REPLAYS), "replays asked for");
+        count(parts, feed.get(FeedCounter.RECOVERY_FAILURES), "failed");
+        count(parts, feed.get(FeedCounter.LOST_BATCHES), "batches given up");
+        count(parts, feed.get(FeedCounter.RESTARTS), "restarts");
+        count(parts, listeners.undecodable(), "messages unreadable");
+        count(parts, listeners.frameAnomalies(), "with other frames");
+        count(parts, listeners.foreignTopics(), "of other topics");
+        count(parts, feed.get(FeedCounter.STALE), "batches known before");
+        count(parts, feed.get(FeedCounter.ORPHAN_EVENTS), "stores without their parent");
+        return parts.length() == 0 ? "none" : parts.toString();
+    }
+
+    private String leftOut() {
+        StringJoiner parts = new StringJoiner(", ");
+        dropped().forEach((reason, count) -> count(parts, count, reason.label()));
+        return parts.length() == 0 ? "none" : parts.toString();
+    }
+
+    private static void count(StringJoiner parts, long count, String what) {
+        if (count > 0) {
+            parts.add(count + " " + what);
+        }
+    }
+
+    private Map<DropReason, Long> dropped() {
+        Map<DropReason, Long> all = new EnumMap<>(DropReason.class);
+        all.putAll(listeners().normalizer().dropped());
+        return all;
+    }
+
+    private ListenerStats listeners() {
+        return targets.stream()
+                .map(target -> ingress.stats(new WorkerRank(LiveWatch.id(target), target.rank())))
+                .flatMap(Optional::stream)
+                .reduce(Picture::sum)
+                .orElseThrow();
+    }
+
+    private static ListenerStats sum(ListenerStats a, ListenerStats b) {
+        Map<DropReason, Long> dropped = new EnumMap<>(DropReason.class);
+        dropped.putAll(a.normalizer().dropped());
+        b.normalizer().dropped().forEach((reason, count) -> dropped.merge(reason, count, Long::sum));
+        return new ListenerStats(
+                a.foreignTopics() + b.foreignTopics(),
+                a.frameAnomalies() + b.frameAnomalies(),
+                a.undecodable() + b.undecodable(),
+                a.refusedRanks() + b.refusedRanks(),
+                new NormalizerStats(
+                        a.normalizer().batches() + b.normalizer().batches(),
+                        a.normalizer().emitted() + b.normalizer().emitted(),
+                        dropped));
+    }
+}
