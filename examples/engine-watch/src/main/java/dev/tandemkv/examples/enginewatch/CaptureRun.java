@@ -62,8 +62,8 @@ final class CaptureRun {
     boolean run() throws IOException {
         file.read(new Survey());
         file.read(new Printing());
-        feed.close();
         summary();
+        feed.close();
         return malformed == 0;
     }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.zeromq.ZMQException;
@@ -25,6 +26,8 @@ import org.zeromq.ZMQException;
 final class FakeFleet implements AutoCloseable {
 
     private static final long STEP_MILLIS = 20;
+    private static final long MISHAP_SECONDS = 6;
+    private static final int MISHAPS = 7;
 
     private final EngineSockets sockets;
     private final ScheduledExecutorService clockwork = Executors.newSingleThreadScheduledExecutor(work -> {
@@ -149,24 +152,26 @@ final class FakeFleet implements AutoCloseable {
         });
     }
 
-    /** Lets something go wrong every few seconds. */
+    /** Lets something go wrong every few seconds, with one rank after the other. */
     void misbehaveNowAndThen() {
-        List<Consumer<FakeWorker>> mishaps = List.of(
-                worker -> worker.rank().inject(Fault.DROP, 2),
-                worker -> worker.rank().inject(Fault.GARBAGE, 1),
-                worker -> worker.rank().inject(Fault.REORDER, 1),
-                worker -> worker.rank().stall(),
-                worker -> worker.rank().resume(),
-                worker -> worker.rank().inject(Fault.DUPLICATE, 1),
-                FakeWorker::restart);
-        for (int i = 0; i < mishaps.size(); i++) {
-            Consumer<FakeWorker> mishap = mishaps.get(i);
-            FakeWorker worker = workers.get(i % workers.size());
-            clockwork.scheduleAtFixedRate(
-                    () -> sockets.execute(() -> mishap.accept(worker)),
-                    5 + 5L * i,
-                    5L * mishaps.size(),
-                    TimeUnit.SECONDS);
+        AtomicInteger turn = new AtomicInteger();
+        clockwork.scheduleAtFixedRate(
+                () -> sockets.execute(() -> misbehave(turn.getAndIncrement())),
+                MISHAP_SECONDS,
+                MISHAP_SECONDS,
+                TimeUnit.SECONDS);
+    }
+
+    private void misbehave(int turn) {
+        FakeWorker worker = workers.get(turn / MISHAPS % workers.size());
+        switch (turn % MISHAPS) {
+            case 0 -> worker.rank().inject(Fault.DROP, 2);
+            case 1 -> worker.rank().inject(Fault.GARBAGE, 1);
+            case 2 -> worker.rank().stall();
+            case 3 -> worker.rank().resume();
+            case 4 -> worker.rank().inject(Fault.REORDER, 1);
+            case 5 -> worker.rank().inject(Fault.DUPLICATE, 1);
+            default -> worker.restart();
         }
     }
 

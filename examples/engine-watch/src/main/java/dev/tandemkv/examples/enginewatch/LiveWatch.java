@@ -80,13 +80,15 @@ final class LiveWatch {
      * @throws BadRequestException if an endpoint cannot be connected to or bound
      */
     void run() throws InterruptedException {
-        Incidents incidents = new Incidents(Clock.systemDefaultZone());
+        Clock clock = Clock.systemDefaultZone();
+        Incidents incidents = new Incidents(clock);
         PrefixIndex index = PrefixIndex.builder().random(new SecureRandom()).build();
         try (ZmqKvEventIngress ingress = start(incidents)) {
             ingress.open(PartitionKey.DEFAULT, settings.geometry().blockSize(), index);
             targets.forEach(target -> ingress.reconcile(null, spec(target)));
             IndexFeed feed = ingress.feed(PartitionKey.DEFAULT).orElseThrow();
-            Picture picture = new Picture(title(), targets, settings, promptHashes(), ingress, feed, index, incidents);
+            Picture picture =
+                    new Picture(title(), targets, settings, promptHashes(), ingress, feed, index, incidents, clock);
             draw(picture);
         }
     }

@@ -15,6 +15,7 @@ import dev.tandemkv.indexer.event.FeedStats;
 import dev.tandemkv.indexer.event.IndexFeed;
 import dev.tandemkv.indexer.event.RankStatus;
 import dev.tandemkv.indexer.hash.BlockHashes;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -34,6 +35,7 @@ final class Picture {
     private final IndexFeed feed;
     private final PrefixIndex index;
     private final Incidents incidents;
+    private final Clock clock;
     private final OverlapScores scores = OverlapScores.create();
 
     Picture(
@@ -44,7 +46,8 @@ final class Picture {
             ZmqKvEventIngress ingress,
             IndexFeed feed,
             PrefixIndex index,
-            Incidents incidents) {
+            Incidents incidents,
+            Clock clock) {
         this.title = title;
         this.targets = targets;
         this.settings = settings;
@@ -53,6 +56,7 @@ final class Picture {
         this.feed = feed;
         this.index = index;
         this.incidents = incidents;
+        this.clock = clock;
     }
 
     List<String> lines() {
@@ -82,11 +86,12 @@ final class Picture {
                 targets.stream().map(LiveWatch.Target::worker).distinct().count() > 1;
         lines.add(String.format(
                 Locale.ROOT,
-                "%-8s %10s %12s %10s  %-22s %s",
+                "%-8s %10s %12s %10s %8s  %-22s %s",
                 workers ? "worker" : "rank",
                 "blocks",
                 "tokens",
                 "last batch",
+                "age",
                 locals.length == 0 ? "" : "prompt of " + locals.length + " blocks",
                 "picture"));
         for (RankStatus status : feed.ranks()) {
@@ -94,16 +99,26 @@ final class Picture {
             long blocks = stats.blocksByRank().getOrDefault(rank, 0L);
             lines.add(String.format(
                     Locale.ROOT,
-                    "%-8s %,10d %,12d %10s  %-22s %s",
+                    "%-8s %,10d %,12d %10s %8s  %-22s %s",
                     Long.toUnsignedString(workers ? rank.workerId() : rank.rank()),
                     blocks,
                     blocks * settings.geometry().blockSize(),
                     status.cursor().isPresent()
                             ? Long.toUnsignedString(status.cursor().getAsLong())
                             : "none",
+                    age(status.timestamp()),
                     locals.length == 0 ? "" : hit(rank, locals.length),
                     state(status)));
         }
+    }
+
+    /** How long ago the last batch was made, by the engine's clock and ours. */
+    private String age(double timestamp) {
+        if (Double.isNaN(timestamp)) {
+            return "";
+        }
+        long seconds = Math.round(clock.millis() / 1_000.0 - timestamp);
+        return seconds < 120 ? Math.max(0, seconds) + " s" : seconds / 60 + " min";
     }
 
     private static String state(RankStatus status) {
