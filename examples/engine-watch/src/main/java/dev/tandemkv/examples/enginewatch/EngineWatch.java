@@ -15,10 +15,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The command line. Exit codes: 0 done; 1 something could not be read, connected to or bound; 2 wrong usage. */
 @Command(
@@ -48,9 +45,6 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 done; 1 something could not be read, connected to or bound; 2 wrong usage."
         })
 public final class EngineWatch implements Callable<Integer> {
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Option(names = "--fake", description = "Watches a fake engine in this process: a look without a GPU.")
     private boolean fake;
@@ -189,11 +183,21 @@ public final class EngineWatch implements Callable<Integer> {
         return new CommandLine(new EngineWatch(out, err, terminal), new Subcommands(out, err))
                 .setOut(out)
                 .setErr(err)
+                .setParameterExceptionHandler((wrong, arguments) -> misused(wrong.getMessage(), err))
                 .setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, err))
                 .execute(args);
     }
 
+    private static int misused(@Nullable String message, PrintWriter err) {
+        err.println("engine-watch: " + message);
+        err.println("run --help tells the options.");
+        return CommandLine.ExitCode.USAGE;
+    }
+
     private static int failed(Exception failure, PrintWriter err) throws Exception {
+        if (failure instanceof UsageException) {
+            return misused(failure.getMessage(), err);
+        }
         if (failure instanceof NoSuchFileException) {
             err.println("engine-watch: no such file: " + failure.getMessage());
         } else if (failure instanceof IOException || failure instanceof BadRequestException) {
@@ -207,19 +211,20 @@ public final class EngineWatch implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         long modes = (fake ? 1 : 0) + (connect == null ? 0 : 1) + (bind == null ? 0 : 1) + (capture == null ? 0 : 1);
-        require(modes == 1, "--fake, --connect, --bind, --capture", modes + " of them", "exactly one");
-        require(blockSize == null || blockSize >= 1, "--block-size", blockSize, ">= 1");
+        UsageException.require(modes == 1, "--fake, --connect, --bind, --capture", modes + " of them", "exactly one");
+        UsageException.require(blockSize == null || blockSize >= 1, "--block-size", blockSize, ">= 1");
         if (capture != null) {
             return printCapture(capture) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
         }
-        require(ranks >= 1 && ranks <= 1_024, "--ranks", ranks, "1 to 1024");
-        require(every >= 0.01, "--every", every, ">= 0.01");
-        require(duration == null || duration > 0, "--for", duration, "> 0");
-        require(firstSequence == 0 || firstSequence == 1, "--first-sequence", firstSequence, "0 or 1");
-        require(bind == null || !topics.isEmpty(), "--topic", "none", "at least one with --bind");
-        require(bind != null || topics.size() <= 1, "--topic", topics.size() + " times", "at most once without --bind");
-        require(bind == null || ranks == 1, "--ranks", ranks, "1 with --bind");
-        require(connect != null || replay == null, "--replay", replay, "only with --connect");
+        UsageException.require(ranks >= 1 && ranks <= 1_024, "--ranks", ranks, "1 to 1024");
+        UsageException.require(every >= 0.01, "--every", every, ">= 0.01");
+        UsageException.require(duration == null || duration > 0, "--for", duration, "> 0");
+        UsageException.require(firstSequence == 0 || firstSequence == 1, "--first-sequence", firstSequence, "0 or 1");
+        UsageException.require(bind == null || !topics.isEmpty(), "--topic", "none", "at least one with --bind");
+        UsageException.require(
+                bind != null || topics.size() <= 1, "--topic", topics.size() + " times", "at most once without --bind");
+        UsageException.require(bind == null || ranks == 1, "--ranks", ranks, "1 with --bind");
+        UsageException.require(connect != null || replay == null, "--replay", replay, "only with --connect");
         watch();
         return CommandLine.ExitCode.OK;
     }
@@ -246,7 +251,7 @@ public final class EngineWatch implements Callable<Integer> {
         Optional<EngineFamily> family = Arrays.stream(EngineFamily.values())
                 .filter(each -> Names.of(each).equals(name))
                 .findFirst();
-        require(family.isPresent(), "--engine", name, "vllm, sglang, tensorrt-llm or unknown");
+        UsageException.require(family.isPresent(), "--engine", name, "vllm, sglang, tensorrt-llm or unknown");
         return family.orElse(EngineFamily.UNKNOWN);
     }
 
@@ -292,12 +297,6 @@ public final class EngineWatch implements Callable<Integer> {
 
     private static @Nullable String endpoint(String option, @Nullable String base, int rank) {
         return base == null ? null : Endpoints.ofRank(option, base, rank);
-    }
-
-    private void require(boolean holds, String option, @Nullable Object value, String expected) {
-        if (!holds && spec != null) {
-            throw new ParameterException(spec.commandLine(), option + ": " + value + " (expected: " + expected + ")");
-        }
     }
 
     /** Makes the subcommand with the streams of this one. */

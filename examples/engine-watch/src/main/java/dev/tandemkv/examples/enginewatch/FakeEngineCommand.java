@@ -16,10 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Runs a fake engine as a process of its own. */
 @Command(
@@ -39,9 +36,6 @@ final class FakeEngineCommand implements Callable<Integer> {
 
     private static final String COMMANDS =
             "drop, duplicate, reorder, garbage, lose, stall, resume, restart, clear, status or quit";
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Option(
             names = "--publish",
@@ -132,10 +126,10 @@ final class FakeEngineCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        require(ranks >= 1 && ranks <= 1_024, "--ranks", ranks, "1 to 1024");
-        require(blockSize >= 1 && blockSize <= 4_096, "--block-size", blockSize, "1 to 4096");
-        require(cacheBlocks >= 100, "--cache-blocks", cacheBlocks, ">= 100");
-        require(rate > 0 && rate <= 10_000, "--rate", rate, "above 0, at most 10000");
+        UsageException.require(ranks >= 1 && ranks <= 1_024, "--ranks", ranks, "1 to 1024");
+        UsageException.require(blockSize >= 1 && blockSize <= 4_096, "--block-size", blockSize, "1 to 4096");
+        UsageException.require(cacheBlocks >= 100, "--cache-blocks", cacheBlocks, ">= 100");
+        UsageException.require(rate > 0 && rate <= 10_000, "--rate", rate, "above 0, at most 10000");
         FakeFleet.Settings settings =
                 new FakeFleet.Settings(ranks, dialect(), topic, blockSize, cacheBlocks, rate, seed, publish, replay);
         try (FakeFleet fleet = FakeFleet.start(settings)) {
@@ -158,8 +152,7 @@ final class FakeEngineCommand implements Callable<Integer> {
         try {
             return WireDialect.of(release.substring(0, Math.max(0, dash)), release.substring(dash + 1));
         } catch (IllegalArgumentException e) {
-            require(false, "--release", release, "vllm-VERSION or sglang-VERSION; " + e.getMessage());
-            throw e;
+            throw new UsageException("--release", release, "vllm-VERSION or sglang-VERSION; " + e.getMessage());
         }
     }
 
@@ -206,11 +199,5 @@ final class FakeEngineCommand implements Callable<Integer> {
                 + Long.toUnsignedString(worker.rank().nextSequence())
                 + (worker.rank().isStalled() ? ", stalled" : "")));
         out.flush();
-    }
-
-    private void require(boolean holds, String option, Object value, String expected) {
-        if (!holds && spec != null) {
-            throw new ParameterException(spec.commandLine(), option + ": " + value + " (expected: " + expected + ")");
-        }
     }
 }

@@ -84,32 +84,36 @@ final class Picture {
         index.findTiered(locals, locals.length, scores);
         boolean workers =
                 targets.stream().map(LiveWatch.Target::worker).distinct().count() > 1;
-        lines.add(String.format(
-                Locale.ROOT,
-                "%-8s %10s %12s %10s %8s  %-22s %s",
+        boolean asked = locals.length > 0;
+        lines.add(row(
                 workers ? "worker" : "rank",
                 "blocks",
                 "tokens",
                 "last batch",
                 "age",
-                locals.length == 0 ? "" : "prompt of " + locals.length + " blocks",
-                "picture"));
+                asked ? "prompt of " + locals.length : "",
+                "state"));
         for (RankStatus status : feed.ranks()) {
             WorkerRank rank = status.rank();
             long blocks = stats.blocksByRank().getOrDefault(rank, 0L);
-            lines.add(String.format(
-                    Locale.ROOT,
-                    "%-8s %,10d %,12d %10s %8s  %-22s %s",
+            lines.add(row(
                     Long.toUnsignedString(workers ? rank.workerId() : rank.rank()),
-                    blocks,
-                    blocks * settings.geometry().blockSize(),
+                    String.format(Locale.ROOT, "%,d", blocks),
+                    String.format(
+                            Locale.ROOT, "%,d", blocks * settings.geometry().blockSize()),
                     status.cursor().isPresent()
                             ? Long.toUnsignedString(status.cursor().getAsLong())
                             : "none",
                     age(status.timestamp()),
-                    locals.length == 0 ? "" : hit(rank, locals.length),
+                    asked ? hit(rank, locals.length) : "",
                     state(status)));
         }
+    }
+
+    private static String row(
+            String rank, String blocks, String tokens, String last, String age, String hit, String state) {
+        String numbers = String.format(Locale.ROOT, "%-6s %10s %12s %11s %7s", rank, blocks, tokens, last, age);
+        return numbers + (hit.isEmpty() ? "" : String.format(Locale.ROOT, "   %-14s", hit)) + "   " + state;
     }
 
     /** How long ago the last batch was made, by the engine's clock and ours. */
@@ -170,15 +174,15 @@ final class Picture {
     private static String losses(FeedStats feed, ListenerStats listeners) {
         StringJoiner parts = new StringJoiner(", ");
         count(parts, feed.get(FeedCounter.GAPS), "gaps");
-        count(parts, feed.get(FeedCounter.REPLAYS), "replays asked for");
-        count(parts, feed.get(FeedCounter.RECOVERY_FAILURES), "failed");
+        count(parts, feed.get(FeedCounter.REPLAYS), "replays");
+        count(parts, feed.get(FeedCounter.RECOVERY_FAILURES), "failed replays");
         count(parts, feed.get(FeedCounter.LOST_BATCHES), "batches given up");
         count(parts, feed.get(FeedCounter.RESTARTS), "restarts");
-        count(parts, listeners.undecodable(), "messages unreadable");
-        count(parts, listeners.frameAnomalies(), "with other frames");
-        count(parts, listeners.foreignTopics(), "of other topics");
-        count(parts, feed.get(FeedCounter.STALE), "batches known before");
-        count(parts, feed.get(FeedCounter.ORPHAN_EVENTS), "stores without their parent");
+        count(parts, listeners.undecodable(), "unreadable payloads");
+        count(parts, listeners.frameAnomalies(), "malformed messages");
+        count(parts, listeners.foreignTopics(), "messages of other topics");
+        count(parts, feed.get(FeedCounter.STALE), "repeated batches");
+        count(parts, feed.get(FeedCounter.ORPHAN_EVENTS), "stores without parent");
         return parts.length() == 0 ? "none" : parts.toString();
     }
 
@@ -190,7 +194,7 @@ final class Picture {
 
     private static void count(StringJoiner parts, long count, String what) {
         if (count > 0) {
-            parts.add(count + " " + what);
+            parts.add(what + " " + count);
         }
     }
 

@@ -1,0 +1,197 @@
+package dev.tandemkv.examples.enginewatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tandemkv.testkit.engine.wire.EngineEvent;
+import dev.tandemkv.testkit.engine.wire.EngineHash;
+import dev.tandemkv.testkit.engine.wire.EnginePublisher;
+import dev.tandemkv.testkit.engine.wire.EngineTokens;
+import dev.tandemkv.testkit.engine.wire.EventField;
+import dev.tandemkv.testkit.engine.wire.PublisherConfig;
+import dev.tandemkv.testkit.engine.wire.WireDialect;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CaptureRunTest {
+
+    @TempDir
+    private Path directory;
+
+    private final EnginePublisher publisher =
+            new EnginePublisher(PublisherConfig.of(WireDialect.VLLM_0_33, 3).withTopic("kv@a"));
+    private final List<String> lines = new ArrayList<>();
+
+    private static EngineEvent.Stored store(long parent, long hash, int blockSize) {
+        return EngineEvent.Stored.of(
+                parent == 0 ? null : EngineHash.unsigned(parent),
+                List.of(EngineHash.unsigned(hash)),
+                EngineTokens.of(IntStream.range(0, blockSize).toArray()),
+                blockSize);
+    }
+
+    private static String line(int source, List<byte[]> frames) {
+        return "{\"socket\":\"sub\",\"source\":" + source + ",\"frames\":["
+                + frames.stream()
+                        .map(frame -> '"' + HexFormat.of().formatHex(frame) + '"')
+                        .collect(Collectors.joining(","))
+                + "]}";
+    }
+
+    private List<byte[]> publish(EngineEvent... events) {
+        return publisher.publish(1.5, List.of(events));
+    }
+
+    private Captures.Run print(String... options) throws IOException {
+        Path file = directory.resolve("vllm-x.jsonl");
+        Files.write(file, lines);
+        List<String> args = new ArrayList<>(List.of("--capture", file.toString()));
+        args.addAll(List.of(options));
+        return Captures.run(args.toArray(String[]::new));
+    }
+
+    private static List<String> kinds(Captures.Run run) {
+        return run.lines().stream()
+                .map(line -> line.get("worker").asText() + "/" + line.get("rank") + " "
+                        + line.get("sequence").asText() + " " + line.get("type").asText())
+                .toList();
+    }
+
+    @Test
+    void line_ofEachType_hasEveryField() throws IOException {
+        lines.add(line(
+                7,
+                publish(
+                        store(0, -1L, 4).with(EventField.MEDIUM, "STORAGE").with(EventField.OWNERSHIP, "nfs"),
+                        EngineEvent.Removed.of(List.of(EngineHash.unsigned(5))),
+                        new EngineEvent.Cleared())));
+
+        Captures.Run run = print();
+
+        assertThat(run.code()).isZero();
+        assertThat(run.lines())
+                .containsExactly(
+                        Captures.json(
+                                "{\"worker\":\"7\",\"rank\":3,\"sequence\":\"0\",\"type\":\"stored\",\"tier\":\"disk\","
+                                        + "\"ownership\":\"nfs\",\"blocks\":[[\"18446744073709551615\",\"9143094415614847814\"]],"
+                                        + "\"hashes\":[]}"),
+                        Captures.json(
+                                "{\"worker\":\"7\",\"rank\":3,\"sequence\":\"0\",\"type\":\"removed\",\"tier\":\"device\","
+                                        + "\"blocks\":[],\"hashes\":[\"5\"]}"),
+                        Captures.json(
+                                "{\"worker\":\"7\",\"rank\":3,\"sequence\":\"0\",\"type\":\"cleared\",\"tier\":\"device\","
+                                        + "\"blocks\":[],\"hashes\":[]}"));
+    }
+
+    @Test
+    void messageThatCannotBeRead_isReportedAndTheOthersArePrinted() throws IOException {
+        List<byte[]> whole = publish(store(0, 1, 4));
+        lines.add(line(0, whole));
+        lines.add(line(0, List.of(whole.get(0), new byte[] {0, 0, 0, 0, 0, 0, 0, 1}, new byte[] {(byte) 0xc1})));
+        lines.add(line(0, List.of(whole.get(0), whole.get(2))));
+        publisher.skip();
+        lines.add(line(0, publish(store(1, 2, 4))));
+
+        Captures.Run run = print();
+
+        assertThat(run.code()).isZero();
+        assertThat(kinds(run)).containsExactly("0/3 0 stored", "0/3 2 stored");
+        assertThat(run.err())
+                .contains("line 2: message cannot be read: batch: byte 0xc1")
+                .contains("line 3: message cannot be read: frames: 2 (expected: 3)")
+                .contains("2 blocks at the end, DEGRADED (no_replay_source");
+    }
+
+    @Test
+    void lineThatIsNotInTheFormat_isReportedTheOthersArePrintedAndTheCodeIsOne() throws IOException {
+        lines.add("not JSON");
+        lines.add("{\"socket\":\"sub\",\"source\":0}");
+        lines.add("{\"socket\":\"sub\",\"source\":0,\"frames\":[\"0\"]}");
+        lines.add("{\"source\":0,\"frames\":[]}");
+        lines.add("{\"socket\":\"sub\",\"source\":\"a\",\"frames\":[]}");
+        lines.add("");
+        lines.add(line(0, publish(store(0, 1, 4))));
+
+        Captures.Run run = print();
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(kinds(run)).containsExactly("0/3 0 stored");
+        assertThat(run.err().lines().filter(text -> text.contains("not in the format")))
+                .hasSize(5)
+                .first()
+                .asString()
+                .startsWith("line 1: not in the format: no JSON");
+    }
+
+    @Test
+    void batchThatIsRepeated_isPrintedOnce_andANewPublisherAgain() throws IOException {
+        List<byte[]> first = publish(store(0, 1, 4));
+        lines.add(line(0, first));
+        lines.add(line(0, publish(store(1, 2, 4))));
+        lines.add(line(0, publish(store(2, 3, 4))));
+        lines.add(lines.get(2));
+        lines.add(line(0, first));
+
+        assertThat(kinds(print())).containsExactly("0/3 0 stored", "0/3 1 stored", "0/3 2 stored", "0/3 0 stored");
+    }
+
+    @Test
+    void blockSize_isThatOfTheFirstStore_unlessTold() throws IOException {
+        lines.add(line(0, publish(store(0, 1, 4), store(0, 2, 8))));
+
+        assertThat(blocks(print())).containsExactly(1, 0);
+        assertThat(blocks(print("--block-size", "8"))).containsExactly(0, 1);
+        assertThat(print("--block-size", "8").err())
+                .contains("source 0: block size 8, look-ahead 0")
+                .contains("left out: 1 conflicting_block_size");
+    }
+
+    private static List<Integer> blocks(Captures.Run run) {
+        return run.lines().stream().map(line -> line.get("blocks").size()).toList();
+    }
+
+    @Test
+    void repliesToReplays_areNotPrinted() throws IOException {
+        lines.add(line(0, publish(store(0, 1, 4))));
+        for (List<byte[]> reply : publisher.answer(List.of(new byte[0], new byte[8]))) {
+            lines.add(line(0, reply).replace("\"sub\"", "\"replay\""));
+        }
+
+        Captures.Run run = print();
+
+        assertThat(run.lines()).hasSize(1);
+        assertThat(run.err())
+                .contains("1 live messages, 1 events printed; 2 lines of replays not printed; engine vllm");
+    }
+
+    @Test
+    void zippedFile_isReadByItsContent() throws IOException {
+        Path file = directory.resolve("anything");
+        try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write(line(0, publish(store(0, 1, 4))).getBytes(StandardCharsets.UTF_8));
+        }
+
+        Captures.Run run = Captures.run("--capture", file.toString(), "--engine", "sglang");
+
+        assertThat(run.lines()).hasSize(1);
+        assertThat(run.err()).contains("engine sglang");
+    }
+
+    @Test
+    void fileThatIsNotThere_isNamed() {
+        Captures.Run run = Captures.run("--capture", "/nowhere/x.jsonl");
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.lines()).isEmpty();
+        assertThat(run.err()).isEqualTo("engine-watch: no such file: /nowhere/x.jsonl" + System.lineSeparator());
+    }
+}
