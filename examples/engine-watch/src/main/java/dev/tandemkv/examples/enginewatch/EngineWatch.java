@@ -165,7 +165,8 @@ public final class EngineWatch implements Callable<Integer> {
 
     /** Runs and exits. */
     public static void main(String[] args) {
-        boolean terminal = System.console() != null;
+        // The script knows; a console is there on newer JDKs also where the output goes into a file.
+        boolean terminal = Boolean.getBoolean("enginewatch.terminal");
         boolean capture = Arrays.stream(args).anyMatch(arg -> arg.startsWith("--capture"));
         if (terminal || capture) {
             // The screen and the report of a capture say what the log would.

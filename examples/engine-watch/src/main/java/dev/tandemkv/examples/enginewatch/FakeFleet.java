@@ -15,7 +15,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.zeromq.ZMQException;
 
@@ -38,6 +37,7 @@ final class FakeFleet implements AutoCloseable {
     private final Ticker ticker = Ticker.system();
     private final long started = ticker.read();
     private final Clock clock = Clock.systemUTC();
+    private final List<EngineSockets.Publisher> publishers = new ArrayList<>();
     private final List<FakeWorker> workers = new ArrayList<>();
     private final List<LiveWatch.Target> targets = new ArrayList<>();
     private final int[] systemPrompt;
@@ -101,13 +101,12 @@ final class FakeFleet implements AutoCloseable {
     }
 
     private void open(Settings settings, int number) {
-        AtomicReference<FakeRank> answering = new AtomicReference<>();
-        EngineSockets.Publisher publisher = bind(settings, number, answering);
         FakeRank rank = new FakeRank(
                 PublisherConfig.of(settings.dialect(), number).withTopic(settings.topic()),
                 new SeededRandom(settings.seed() + number),
-                publisher::publish);
-        answering.set(rank);
+                frames -> publishers.get(number).publish(frames));
+        EngineSockets.Publisher publisher = bind(settings, number, rank);
+        publishers.add(publisher);
         workers.add(new FakeWorker(
                 rank,
                 new Conversations(settings.blockSize(), settings.seed() + number),
@@ -118,12 +117,11 @@ final class FakeFleet implements AutoCloseable {
         targets.add(new LiveWatch.Target(0, number, publisher.endpoint(), publisher.replayEndpoint(), null));
     }
 
-    private EngineSockets.Publisher bind(Settings settings, int rank, AtomicReference<FakeRank> answering) {
-        String publish = Endpoints.ofRank("--publish", settings.publish(), rank);
-        String replay = Endpoints.ofRank("--replay", settings.replay(), rank);
+    private EngineSockets.Publisher bind(Settings settings, int number, FakeRank rank) {
+        String publish = Endpoints.ofRank("--publish", settings.publish(), number);
+        String replay = Endpoints.ofRank("--replay", settings.replay(), number);
         try {
-            return sockets.bind(
-                    publish, replay, (request, reply) -> answering.get().answer(request, reply));
+            return sockets.bind(publish, replay, rank::answer);
         } catch (ZMQException | IllegalArgumentException e) {
             throw new BadRequestException("--publish, --replay", publish + ", " + replay, "endpoints that are free");
         }

@@ -6,7 +6,9 @@ import java.util.List;
 /** Where pictures go: drawn over each other on a terminal, below each other elsewhere. */
 final class Screen {
 
-    private static final String HOME_AND_CLEAR = "\033[H\033[2J";
+    private static final String HOME = "\033[H";
+    private static final String CLEAR_BELOW = "\033[J";
+    private static final String CLEAR_TO_END_OF_LINE = "\033[K";
 
     private final PrintWriter out;
     private final boolean terminal;
@@ -18,10 +20,12 @@ final class Screen {
 
     void show(List<String> lines) {
         if (terminal) {
-            out.print(HOME_AND_CLEAR);
-        }
-        lines.forEach(out::println);
-        if (!terminal) {
+            // Overwriting instead of clearing first keeps the picture from flickering.
+            out.print(HOME);
+            lines.forEach(line -> out.println(line + CLEAR_TO_END_OF_LINE));
+            out.print(CLEAR_BELOW);
+        } else {
+            lines.forEach(out::println);
             out.println();
         }
         out.flush();
