@@ -85,7 +85,7 @@ final class CaptureFile {
         } catch (JsonProcessingException e) {
             reader.malformed(number, "no JSON: " + e.getOriginalMessage());
         } catch (MalformedLineException e) {
-            reader.malformed(number, e.getMessage());
+            reader.malformed(number, String.valueOf(e.getMessage()));
         }
     }
 

@@ -211,7 +211,7 @@ public final class EngineWatch implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        long modes = (fake ? 1 : 0) + (connect == null ? 0 : 1) + (bind == null ? 0 : 1) + (capture == null ? 0 : 1);
+        int modes = (fake ? 1 : 0) + (connect == null ? 0 : 1) + (bind == null ? 0 : 1) + (capture == null ? 0 : 1);
         UsageException.require(modes == 1, "--fake, --connect, --bind, --capture", modes + " of them", "exactly one");
         UsageException.require(blockSize == null || blockSize >= 1, "--block-size", blockSize, ">= 1");
         if (capture != null) {

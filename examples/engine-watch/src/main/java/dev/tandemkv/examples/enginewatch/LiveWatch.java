@@ -15,6 +15,7 @@ import dev.tandemkv.indexer.hash.HashScope;
 import dev.tandemkv.indexer.hash.MultimodalObjects;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +81,7 @@ final class LiveWatch {
      * @throws BadRequestException if an endpoint cannot be connected to or bound
      */
     void run() throws InterruptedException {
-        Clock clock = Clock.systemDefaultZone();
+        Clock clock = Clock.system(ZoneId.systemDefault());
         Incidents incidents = new Incidents(clock);
         PrefixIndex index = PrefixIndex.builder().random(new SecureRandom()).build();
         try (ZmqKvEventIngress ingress = start(incidents)) {
