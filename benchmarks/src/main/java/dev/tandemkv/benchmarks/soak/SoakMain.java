@@ -55,15 +55,14 @@ public final class SoakMain {
         long wallMs = (System.nanoTime() - started) / 1_000_000;
         Map<String, Object> report = new LinkedHashMap<>();
         report.put("requests", result.requests());
-        report.put("seed", result.seed());
         report.put("faults", result.faults());
         report.put("outcomes", result.outcomes());
         report.put("heldBookings", result.heldBookings());
         report.put("pendingFrees", result.pendingFrees());
         report.put("leakReports", result.leakReports());
-        report.put("openPlans", result.openPlans());
-        report.put("virtualSeconds", result.virtualSeconds());
         report.put("wallMs", wallMs);
+        System.err.println("seed " + result.seed() + ", " + result.virtualSeconds() + " virtual seconds, open plans: "
+                + result.openPlans());
         ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
         System.out.println(mapper.writeValueAsString(report));
         if (json != null) {
