@@ -17,6 +17,7 @@ import dev.tandemkv.testkit.trace.Distribution;
 import dev.tandemkv.testkit.trace.Shared;
 import dev.tandemkv.testkit.trace.Trace;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -254,6 +255,51 @@ class PolicyQualityTest {
             assertThat(aware.hitRatio()).as("%s", order).isGreaterThan(1.5 * blind.hitRatio());
             assertThat(aware.traffic().localPrefills()).isZero();
             assertThat(aware.traffic().tokens().transferred()).isPositive();
+        }
+    }
+
+    @Test
+    void disaggregated_onConversation_ordersAsInTheReference() {
+        Topology.Disaggregated always = new Topology.Disaggregated(5, 3, PlanOrder.DECODE_ANCHORED);
+        Topology conditional = always.with(DisaggPolicy.islBounding());
+        record Row(int cacheBlocks, double rate) {}
+        for (Row row : List.of(new Row(GPU_ONLY, 1), new Row(4_096, 0.75), new Row(4_096, 1))) {
+            Workload workload = firstOfConversation(row.rate);
+            SimulationResult blind =
+                    simulate(always, row.cacheBlocks, EventDelivery.IMMEDIATE, ROUND_ROBIN, 1, workload);
+            SimulationResult aware = simulate(always, row.cacheBlocks, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
+            SimulationResult local =
+                    simulate(conditional, row.cacheBlocks, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
+
+            assertThat(List.of(ttft(local), ttft(aware), ttft(blind)))
+                    .as("%s", row)
+                    .isSorted();
+            assertThat(local.traffic().tokens().transferred())
+                    .as("%s", row)
+                    .isLessThan(aware.traffic().tokens().transferred());
+        }
+    }
+
+    @Test
+    void joint_onConversation_isAsGoodAsTheBetterOfTheGreedyOrders() {
+        for (SelectionPolicy policy : List.of(KV_AWARE, RECOMMENDED)) {
+            for (double rate : List.of(0.75, 1.0)) {
+                Workload workload = firstOfConversation(rate);
+                Map<PlanOrder, SimulationResult> byOrder = new EnumMap<>(PlanOrder.class);
+                for (PlanOrder order : PlanOrder.values()) {
+                    Topology topology = new Topology.Disaggregated(5, 3, order);
+                    byOrder.put(order, simulate(topology, 4_096, EventDelivery.IMMEDIATE, policy, 1, workload));
+                }
+                SimulationResult joint = byOrder.remove(PlanOrder.JOINT);
+
+                // Transfer costs the same for every pair here, so that the cheapest pair is the two cheapest workers.
+                double greedy = byOrder.values().stream()
+                        .mapToDouble(PolicyQualityTest::ttft)
+                        .min()
+                        .orElseThrow();
+                assertThat(ttft(joint)).as("%s at rate %s", policy.name(), rate).isLessThanOrEqualTo(1.05 * greedy);
+                assertThat(joint.traffic().localPrefills()).isZero();
+            }
         }
     }
 
