@@ -8,18 +8,23 @@ import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.FreeOutcome;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.RankScore;
+import dev.tandemkv.selection.RoutingConstraints;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.SelectionPool;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -32,19 +37,23 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * <p>Each rule gets a fresh pool, which must have at least one schedulable worker in the default partition, with room for a few short
- * prompts. Every broken rule is named in one {@link AssertionError}. Answers are waited for, 10 s each.
+ * prompts. Every broken rule is named in one {@link AssertionError}, with what was seen. Answers are waited for, 10 s each unless told
+ * otherwise; whatever a pool throws breaks the rule that called it.
  */
 public final class SelectionPoolContract {
 
-    private static final long PATIENCE_SECONDS = 10;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final int CALLERS = 4;
     private static final Prompt PROMPT = Prompt.ofTokens(1, 2, 3, 4, 5, 6, 7, 8);
 
     private final PartitionKey partition;
     private final SelectionPool pool;
+    private final Duration patience;
 
-    private SelectionPoolContract(PartitionKey partition, SelectionPool pool) {
+    private SelectionPoolContract(PartitionKey partition, SelectionPool pool, Duration patience) {
         this.partition = partition;
         this.pool = pool;
+        this.patience = patience;
     }
 
     /** Checks every rule in the default partition. */
@@ -52,21 +61,34 @@ public final class SelectionPoolContract {
         verify(PartitionKey.DEFAULT, pools);
     }
 
+    /** Checks every rule, and waits 10 s for each answer. */
+    public static void verify(PartitionKey partition, Supplier<? extends SelectionPool> pools) {
+        verify(partition, pools, PATIENCE);
+    }
+
     /**
      * Checks every rule.
      *
      * @param partition has at least one schedulable worker in each pool
      * @param pools makes a fresh pool
+     * @param patience how long one answer is waited for
      * @throws AssertionError naming every rule that is broken
      */
-    public static void verify(PartitionKey partition, Supplier<? extends SelectionPool> pools) {
+    public static void verify(PartitionKey partition, Supplier<? extends SelectionPool> pools, Duration patience) {
         Objects.requireNonNull(partition, "partition");
+        Objects.requireNonNull(pools, "pools");
+        Objects.requireNonNull(patience, "patience");
         List<String> broken = new ArrayList<>();
         for (Rule rule : Rule.values()) {
             try {
-                rule.check(new SelectionPoolContract(partition, pools.get()));
-            } catch (Broken | SelectionException e) {
+                SelectionPool pool = Objects.requireNonNull(pools.get(), "the supplier made no pool");
+                rule.check(new SelectionPoolContract(partition, pool, patience));
+            } catch (Broken e) {
                 broken.add(rule + ": " + e.getMessage());
+            } catch (SelectionException e) {
+                broken.add(rule + ": a call failed: " + e.kind() + ": " + e.getMessage());
+            } catch (RuntimeException | LinkageError | AssertionError e) {
+                broken.add(rule + ": a call threw instead of failing its stage: " + e);
             }
         }
         if (!broken.isEmpty()) {
@@ -81,12 +103,14 @@ public final class SelectionPoolContract {
         FREE_IS_IDEMPOTENT,
         FREE_BY_ID,
         LIVE_ID_CONFLICTS,
+        ONE_OF_MANY_CALLERS_WINS,
         FREE_HITS_ITS_INSTANCE_ONLY,
         UNKNOWN_ID_IS_GONE,
         PREFILL_COMPLETE_IS_IDEMPOTENT,
         TOUCH_KEEPS_THE_BOOKING,
         WORKER_RECORD_OF_ITS_PARTITION,
         RESTRICTIONS_ARE_HONOURED,
+        CONSTRAINTS_ARE_HONOURED,
         NOBODY_ELIGIBLE_IS_TYPED,
         SCORES_ARE_FINITE_AND_BOOK_NOTHING,
         CHARGE_KEEPS_THE_BOOKING,
@@ -99,12 +123,14 @@ public final class SelectionPoolContract {
                 case FREE_IS_IDEMPOTENT -> c.freeIsIdempotent();
                 case FREE_BY_ID -> c.freeById();
                 case LIVE_ID_CONFLICTS -> c.liveIdConflicts();
+                case ONE_OF_MANY_CALLERS_WINS -> c.oneOfManyCallersWins();
                 case FREE_HITS_ITS_INSTANCE_ONLY -> c.freeHitsItsInstanceOnly();
                 case UNKNOWN_ID_IS_GONE -> c.unknownIdIsGone();
                 case PREFILL_COMPLETE_IS_IDEMPOTENT -> c.prefillCompleteIsIdempotent();
                 case TOUCH_KEEPS_THE_BOOKING -> c.touchKeepsTheBooking();
                 case WORKER_RECORD_OF_ITS_PARTITION -> c.workerRecordOfItsPartition();
                 case RESTRICTIONS_ARE_HONOURED -> c.restrictionsAreHonoured();
+                case CONSTRAINTS_ARE_HONOURED -> c.constraintsAreHonoured();
                 case NOBODY_ELIGIBLE_IS_TYPED -> c.nobodyEligibleIsTyped();
                 case SCORES_ARE_FINITE_AND_BOOK_NOTHING -> c.scoresAreFiniteAndBookNothing();
                 case CHARGE_KEEPS_THE_BOOKING -> c.chargeKeepsTheBooking();
@@ -152,9 +178,54 @@ public final class SelectionPoolContract {
 
     private void liveIdConflicts() {
         Booking first = reserve("a");
-        Kind kind = failure(pool.selectAndReserve(request("a").build()));
+        Kind kind = failure(
+                "a reserve of a live id", pool.selectAndReserve(request("a").build()));
         require(kind == Kind.CONFLICT, "a live id was answered with " + kind);
         require(answer(pool.free(first)) == FreeOutcome.FREED, "the first booking did not survive the conflict");
+    }
+
+    private void oneOfManyCallersWins() {
+        List<Optional<Booking>> booked =
+                atOnce(() -> ifAnswered(pool.selectAndReserve(request("a").build())));
+        long live = booked.stream().flatMap(Optional::stream).count();
+        require(live == 1, live + " of " + CALLERS + " reserves of one id at once were booked");
+        Booking booking = booked.stream().flatMap(Optional::stream).findFirst().orElseThrow();
+        long freed = atOnce(() -> answer(pool.free(booking))).stream()
+                .filter(outcome -> outcome == FreeOutcome.FREED)
+                .count();
+        require(freed == 1, freed + " of " + CALLERS + " frees of one booking at once said FREED");
+    }
+
+    /** One call from each of several threads, begun together. */
+    private static <T> List<T> atOnce(Supplier<T> call) {
+        CountDownLatch start = new CountDownLatch(1);
+        List<FutureTask<T>> calls = new ArrayList<>();
+        for (int i = 0; i < CALLERS; i++) {
+            FutureTask<T> task = new FutureTask<>(() -> {
+                start.await();
+                return call.get();
+            });
+            calls.add(task);
+            Thread caller = new Thread(task, "pool-contract-" + i);
+            caller.setDaemon(true);
+            caller.start();
+        }
+        start.countDown();
+        return calls.stream().map(SelectionPoolContract::join).toList();
+    }
+
+    private static <T> T join(FutureTask<T> task) {
+        try {
+            return task.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Broken("interrupted");
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException thrown) {
+                throw thrown;
+            }
+            throw new Broken("a call threw " + e.getCause());
+        }
     }
 
     private void freeHitsItsInstanceOnly() {
@@ -190,6 +261,9 @@ public final class SelectionPoolContract {
                         .filter(record -> record.workerId() == worker)
                         .isPresent(),
                 "no record of a booked worker");
+        require(
+                answer(pool.workerRecord(partition, ~worker)).isEmpty(),
+                "a record of worker " + Long.toUnsignedString(~worker) + ", which was never added");
         PartitionKey other = new PartitionKey(partition.modelName() + "-other", partition.routingGroup());
         require(answer(pool.workerRecord(other, worker)).isEmpty(), "a record leaks into another partition");
     }
@@ -211,11 +285,30 @@ public final class SelectionPoolContract {
                 "an excluded worker was chosen");
     }
 
-    private void nobodyEligibleIsTyped() {
-        Kind kind = failure(pool.selectAndReserve(request("a")
-                .allowedWorkerIds(Set.of())
-                .queueing(SelectRequest.Queueing.REFUSED)
+    /** What keeps both legs of a plan in one transfer domain. */
+    private void constraintsAreHonoured() {
+        Kind kind = failure(
+                "a reserve for a taint that no worker carries",
+                pool.selectAndReserve(request("a")
+                        .constraints(RoutingConstraints.requiring("tandemkv.contract/nowhere=true"))
+                        .queueing(SelectRequest.Queueing.REFUSED)
+                        .build()));
+        require(
+                kind == Kind.NO_ELIGIBLE_WORKER || kind == Kind.NOT_READY,
+                "a required taint that no worker carries was answered with " + kind);
+        Map<String, Double> preferred = Map.of("tandemkv.contract/nowhere=true", 1.0);
+        answer(pool.selectAndReserve(request("b")
+                .constraints(new RoutingConstraints(Set.of(), preferred))
                 .build()));
+    }
+
+    private void nobodyEligibleIsTyped() {
+        Kind kind = failure(
+                "a reserve with an empty allow-set",
+                pool.selectAndReserve(request("a")
+                        .allowedWorkerIds(Set.of())
+                        .queueing(SelectRequest.Queueing.REFUSED)
+                        .build()));
         require(
                 kind == Kind.NO_ELIGIBLE_WORKER || kind == Kind.NOT_READY,
                 "an empty allow-set was answered with " + kind);
@@ -232,6 +325,8 @@ public final class SelectionPoolContract {
         }
         require(scores.isEmpty() || !scores.get().isEmpty(), "no rank is eligible for a plain request");
         require(answer(pool.free("a")) == FreeOutcome.ALREADY_GONE, "score left something under its id");
+        SelectRequest nobody = request("a").allowedWorkerIds(Set.of()).build();
+        require(answer(pool.score(nobody)).orElse(List.of()).isEmpty(), "an empty allow-set was scored all the same");
     }
 
     private void chargeKeepsTheBooking() {
@@ -264,13 +359,13 @@ public final class SelectionPoolContract {
         }
     }
 
-    private static <T> T answer(CompletionStage<T> stage) {
+    private <T> T answer(CompletionStage<T> stage) {
         T value = settle(stage);
         require(value != null, "an answer is null");
         return value;
     }
 
-    private static <T> Optional<T> ifAnswered(CompletionStage<T> stage) {
+    private <T> Optional<T> ifAnswered(CompletionStage<T> stage) {
         try {
             return Optional.of(answer(stage));
         } catch (SelectionException refused) {
@@ -278,16 +373,16 @@ public final class SelectionPoolContract {
         }
     }
 
-    private static Kind failure(CompletionStage<?> stage) {
+    private Kind failure(String what, CompletionStage<?> stage) {
         try {
             settle(stage);
         } catch (SelectionException e) {
             return e.kind();
         }
-        throw new Broken("the call succeeded");
+        throw new Broken(what + " succeeded");
     }
 
-    private static <T> T settle(CompletionStage<T> stage) {
+    private <T> T settle(CompletionStage<T> stage) {
         require(stage != null, "a call answered no stage");
         CompletableFuture<T> future = new CompletableFuture<>();
         stage.whenComplete((value, failure) -> {
@@ -298,9 +393,9 @@ public final class SelectionPoolContract {
             }
         });
         try {
-            return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw new Broken("no answer in " + PATIENCE_SECONDS + " s");
+            throw new Broken("no answer in " + patience.toMillis() + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Broken("interrupted");
