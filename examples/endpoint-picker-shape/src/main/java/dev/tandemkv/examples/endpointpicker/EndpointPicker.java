@@ -18,6 +18,7 @@ import java.io.PrintStream;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -106,7 +107,13 @@ public final class EndpointPicker {
         await(coordinator.prefillComplete(plan));
     }
 
+    /** Cancelling a call that takes too long withdraws it: a plan that comes too late is released by the coordinator. */
     private static <T> T await(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+        CompletableFuture<T> answer = stage.toCompletableFuture();
+        try {
+            return answer.get(30, TimeUnit.SECONDS);
+        } finally {
+            answer.cancel(false);
+        }
     }
 }

@@ -10,6 +10,7 @@ import dev.tandemkv.coordinator.RoutingPlan;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectionCore;
 import java.io.PrintStream;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -79,7 +80,13 @@ public final class Frontend {
                 + plan.booking(leg).orElseThrow().selection().endpoint() + ", " + how);
     }
 
+    /** Cancelling a call that takes too long withdraws it: a plan that comes too late is released by the coordinator. */
     private static <T> T await(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+        CompletableFuture<T> answer = stage.toCompletableFuture();
+        try {
+            return answer.get(30, TimeUnit.SECONDS);
+        } finally {
+            answer.cancel(false);
+        }
     }
 }
