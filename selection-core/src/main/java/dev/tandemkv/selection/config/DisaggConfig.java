@@ -45,4 +45,34 @@ public record DisaggConfig(
         Check.from0("conditional_disagg_prefill_busy_threshold", prefillBusyThreshold);
         Check.from0("conditional_disagg_decode_busy_threshold", decodeBusyThreshold);
     }
+
+    /** The values on their way into such a record; they begin as the defaults. */
+    static final class Draft {
+        boolean enabled = false;
+        Policy policy = Policy.ISL_BOUNDING;
+        long effIslThreshold = 2_048;
+        double effIslRatioThreshold = 0.7;
+
+        @Nullable
+        Double prefillBusyThreshold;
+
+        @Nullable
+        Double decodeBusyThreshold;
+
+        Draft() {}
+
+        Draft(DisaggConfig c) {
+            enabled = c.enabled();
+            policy = c.policy();
+            effIslThreshold = c.effIslThreshold();
+            effIslRatioThreshold = c.effIslRatioThreshold();
+            prefillBusyThreshold = c.prefillBusyThreshold();
+            decodeBusyThreshold = c.decodeBusyThreshold();
+        }
+
+        DisaggConfig build() {
+            return new DisaggConfig(
+                    enabled, policy, effIslThreshold, effIslRatioThreshold, prefillBusyThreshold, decodeBusyThreshold);
+        }
+    }
 }

@@ -70,4 +70,53 @@ public record IndexConfig(
                 serveIndexer,
                 "false while use_remote_indexer is true");
     }
+
+    /** The values on their way into such a record; they begin as the defaults. */
+    static final class Draft {
+        boolean useKvEvents = true;
+        Duration approximateTtl = Duration.ofMinutes(2);
+        ApproximateCachePolicy approximateCachePolicy = ApproximateCachePolicy.TTL;
+
+        @Nullable
+        Duration predictedTtl;
+
+        int eventThreads = 4;
+        boolean useRemoteIndexer = false;
+        boolean serveIndexer = false;
+
+        @Nullable
+        String sharedCacheType;
+
+        OnFailure onFailure = OnFailure.DEGRADE;
+        int signalPatience = 256;
+
+        Draft() {}
+
+        Draft(IndexConfig c) {
+            useKvEvents = c.useKvEvents();
+            approximateTtl = c.approximateTtl();
+            approximateCachePolicy = c.approximateCachePolicy();
+            predictedTtl = c.predictedTtl();
+            eventThreads = c.eventThreads();
+            useRemoteIndexer = c.useRemoteIndexer();
+            serveIndexer = c.serveIndexer();
+            sharedCacheType = c.sharedCacheType();
+            onFailure = c.onFailure();
+            signalPatience = c.signalPatience();
+        }
+
+        IndexConfig build() {
+            return new IndexConfig(
+                    useKvEvents,
+                    approximateTtl,
+                    approximateCachePolicy,
+                    predictedTtl,
+                    eventThreads,
+                    useRemoteIndexer,
+                    serveIndexer,
+                    sharedCacheType,
+                    onFailure,
+                    signalPatience);
+        }
+    }
 }

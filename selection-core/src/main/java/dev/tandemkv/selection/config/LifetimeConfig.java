@@ -28,4 +28,35 @@ public record LifetimeConfig(
         Check.atLeast("selection_cache_max_bytes", selectionCacheMaxBytes, 1);
         Check.positive("leak_sweep_interval_secs", leakSweepInterval);
     }
+
+    /** The values on their way into such a record; they begin as the defaults. */
+    static final class Draft {
+        Duration bookingLease = Duration.ofMinutes(5);
+        Duration replicaOrphanTimeout = Duration.ofMinutes(5);
+        Duration selectionCacheTtl = Duration.ofMinutes(2);
+        int selectionCacheMaxEntries = 4_096;
+        long selectionCacheMaxBytes = 256L << 20;
+        Duration leakSweepInterval = Duration.ofSeconds(30);
+
+        Draft() {}
+
+        Draft(LifetimeConfig c) {
+            bookingLease = c.bookingLease();
+            replicaOrphanTimeout = c.replicaOrphanTimeout();
+            selectionCacheTtl = c.selectionCacheTtl();
+            selectionCacheMaxEntries = c.selectionCacheMaxEntries();
+            selectionCacheMaxBytes = c.selectionCacheMaxBytes();
+            leakSweepInterval = c.leakSweepInterval();
+        }
+
+        LifetimeConfig build() {
+            return new LifetimeConfig(
+                    bookingLease,
+                    replicaOrphanTimeout,
+                    selectionCacheTtl,
+                    selectionCacheMaxEntries,
+                    selectionCacheMaxBytes,
+                    leakSweepInterval);
+        }
+    }
 }

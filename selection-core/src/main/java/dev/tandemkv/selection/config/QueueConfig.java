@@ -41,4 +41,44 @@ public record QueueConfig(
         Check.atLeast("queue_max_overtakes", maxOvertakes, 0);
         Objects.requireNonNull(noWorkers, "noWorkers");
     }
+
+    /** The values on their way into such a record; they begin as the defaults. */
+    static final class Draft {
+        @Nullable
+        Double threshold;
+
+        QueuePolicy policy = QueuePolicy.FCFS;
+        QueueProfiles profiles = QueueProfiles.NONE;
+        Duration refreshAfter = Duration.ofSeconds(10);
+
+        @Nullable
+        Duration recheckInterval;
+
+        int maxOvertakes = 16;
+        NoWorkers noWorkers = NoWorkers.WAIT;
+
+        Draft() {}
+
+        Draft(QueueConfig c) {
+            threshold = c.threshold();
+            policy = c.policy();
+            profiles = c.profiles();
+            refreshAfter = c.refreshAfter();
+            recheckInterval = c.recheckInterval();
+            maxOvertakes = c.maxOvertakes();
+            noWorkers = c.noWorkers();
+        }
+
+        /** @param recheck the interval where none was given */
+        QueueConfig build(Duration recheck) {
+            return new QueueConfig(
+                    threshold,
+                    policy,
+                    profiles,
+                    refreshAfter,
+                    recheckInterval == null ? recheck : recheckInterval,
+                    maxOvertakes,
+                    noWorkers);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 package dev.tandemkv.selection.config;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Weights of the built-in cost. A request may override credit, scale, temperature and shared multiplier.
  *
@@ -33,5 +35,45 @@ public record ScoringConfig(
         Check.from0To1("disk_cache_hit_weight", diskCacheHitWeight);
         Check.from0("router_temperature", routerTemperature);
         Check.from0To1("shared_cache_multiplier", sharedCacheMultiplier);
+    }
+
+    /** The values on their way into such a record; they begin as the defaults. */
+    static final class Draft {
+        double overlapScoreCredit = 1.0;
+        double overlapScoreCreditDecay = 0.0;
+        double prefillLoadScale = 1.0;
+        double decodeActiveRequestWeight = 0.0;
+        double hostCacheHitWeight = 0.75;
+        double diskCacheHitWeight = 0.25;
+        double routerTemperature = 0.0;
+
+        @Nullable
+        Double sharedCacheMultiplier;
+
+        Draft() {}
+
+        Draft(ScoringConfig c) {
+            overlapScoreCredit = c.overlapScoreCredit();
+            overlapScoreCreditDecay = c.overlapScoreCreditDecay();
+            prefillLoadScale = c.prefillLoadScale();
+            decodeActiveRequestWeight = c.decodeActiveRequestWeight();
+            hostCacheHitWeight = c.hostCacheHitWeight();
+            diskCacheHitWeight = c.diskCacheHitWeight();
+            routerTemperature = c.routerTemperature();
+            sharedCacheMultiplier = c.sharedCacheMultiplier();
+        }
+
+        /** @param shared the weight of the shared cache where none was given */
+        ScoringConfig build(double shared) {
+            return new ScoringConfig(
+                    overlapScoreCredit,
+                    overlapScoreCreditDecay,
+                    prefillLoadScale,
+                    decodeActiveRequestWeight,
+                    hostCacheHitWeight,
+                    diskCacheHitWeight,
+                    routerTemperature,
+                    sharedCacheMultiplier == null ? shared : sharedCacheMultiplier);
+        }
     }
 }

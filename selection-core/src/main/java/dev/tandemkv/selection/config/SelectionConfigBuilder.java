@@ -12,113 +12,36 @@ import org.jspecify.annotations.Nullable;
 
 /** Collects the settings; not thread-safe. Defaults are those of the groups' records; a setting is described there. */
 public final class SelectionConfigBuilder {
-    private double overlapScoreCredit = 1.0;
-    private double overlapScoreCreditDecay = 0.0;
-    private double prefillLoadScale = 1.0;
-    private double decodeActiveRequestWeight = 0.0;
-    private double hostCacheHitWeight = 0.75;
-    private double diskCacheHitWeight = 0.25;
-    private double routerTemperature = 0.0;
-    private @Nullable Double sharedCacheMultiplier;
-    private boolean trackActiveBlocks = true;
-    private boolean trackOutputBlocks = false;
-    private boolean assumeKvReuse = true;
-    private boolean trackPrefillTokens = true;
-    private TrackingConfig.TrackingHash trackingHash = TrackingConfig.TrackingHash.PUBLIC_XXH3_V1;
-    private @Nullable Path trackingHashKeyFile;
-    private @Nullable String trackingHashKeyId;
-    private TrackingConfig.PrefillLoadModel prefillLoadModel = TrackingConfig.PrefillLoadModel.NONE;
-    private boolean useKvEvents = true;
-    private Duration approximateTtl = Duration.ofMinutes(2);
-    private IndexConfig.ApproximateCachePolicy approximateCachePolicy = IndexConfig.ApproximateCachePolicy.TTL;
-    private @Nullable Duration predictedTtl;
-    private int eventThreads = 4;
-    private boolean useRemoteIndexer = false;
-    private boolean serveIndexer = false;
-    private @Nullable String sharedCacheType;
-    private IndexConfig.OnFailure indexFailure = IndexConfig.OnFailure.DEGRADE;
-    private int signalPatience = 256;
-    private @Nullable Double queueThreshold;
-    private QueuePolicy queuePolicy = QueuePolicy.FCFS;
-    private QueueProfiles queueProfiles = QueueProfiles.NONE;
-    private Duration overlapRefreshAfter = Duration.ofSeconds(10);
-    private @Nullable Duration queueRecheckInterval;
-    private int queueMaxOvertakes = 16;
-    private QueueConfig.NoWorkers queueNoWorkers = QueueConfig.NoWorkers.WAIT;
-    private boolean disaggEnabled = false;
-    private DisaggConfig.Policy disaggPolicy = DisaggConfig.Policy.ISL_BOUNDING;
-    private long disaggEffIslThreshold = 2_048;
-    private double disaggEffIslRatioThreshold = 0.7;
-    private @Nullable Double disaggPrefillBusyThreshold;
-    private @Nullable Double disaggDecodeBusyThreshold;
-    private @Nullable Duration sessionAffinityTtl;
-    private AffinityMode sessionAffinityMode = AffinityMode.HARD;
-    private PinPolicy sessionPinPolicy = PinPolicy.VALIDATE;
-    private SessionConfig.Overloaded sessionOverloaded = SessionConfig.Overloaded.WAIT;
-    private RebindMoment sessionRebind = RebindMoment.ON_FIRST_TOKEN;
-    private Duration bookingLease = Duration.ofMinutes(5);
-    private Duration replicaOrphanTimeout = Duration.ofMinutes(5);
-    private Duration selectionCacheTtl = Duration.ofMinutes(2);
-    private int selectionCacheMaxEntries = 4_096;
-    private long selectionCacheMaxBytes = 256L << 20;
-    private Duration leakSweepInterval = Duration.ofSeconds(30);
+    private final ScoringConfig.Draft scoring;
+    private final TrackingConfig.Draft tracking;
+    private final IndexConfig.Draft index;
+    private final QueueConfig.Draft queue;
+    private final DisaggConfig.Draft disaggregation;
+    private final SessionConfig.Draft sessions;
+    private final LifetimeConfig.Draft lifetimes;
     private WorkerSelection workerSelection = WorkerSelection.BUILT_IN;
     private boolean replicaSync;
     private int minInitialWorkers;
     private boolean skipInitialWorkerWait;
 
-    SelectionConfigBuilder() {}
+    SelectionConfigBuilder() {
+        scoring = new ScoringConfig.Draft();
+        tracking = new TrackingConfig.Draft();
+        index = new IndexConfig.Draft();
+        queue = new QueueConfig.Draft();
+        disaggregation = new DisaggConfig.Draft();
+        sessions = new SessionConfig.Draft();
+        lifetimes = new LifetimeConfig.Draft();
+    }
 
     SelectionConfigBuilder(SelectionConfig c) {
-        overlapScoreCredit = c.scoring().overlapScoreCredit();
-        overlapScoreCreditDecay = c.scoring().overlapScoreCreditDecay();
-        prefillLoadScale = c.scoring().prefillLoadScale();
-        decodeActiveRequestWeight = c.scoring().decodeActiveRequestWeight();
-        hostCacheHitWeight = c.scoring().hostCacheHitWeight();
-        diskCacheHitWeight = c.scoring().diskCacheHitWeight();
-        routerTemperature = c.scoring().routerTemperature();
-        sharedCacheMultiplier = c.scoring().sharedCacheMultiplier();
-        trackActiveBlocks = c.tracking().activeBlocks();
-        trackOutputBlocks = c.tracking().outputBlocks();
-        assumeKvReuse = c.tracking().assumeKvReuse();
-        trackPrefillTokens = c.tracking().prefillTokens();
-        trackingHash = c.tracking().hash();
-        trackingHashKeyFile = c.tracking().hashKeyFile();
-        trackingHashKeyId = c.tracking().hashKeyId();
-        prefillLoadModel = c.tracking().prefillLoadModel();
-        useKvEvents = c.index().useKvEvents();
-        approximateTtl = c.index().approximateTtl();
-        approximateCachePolicy = c.index().approximateCachePolicy();
-        predictedTtl = c.index().predictedTtl();
-        eventThreads = c.index().eventThreads();
-        useRemoteIndexer = c.index().useRemoteIndexer();
-        serveIndexer = c.index().serveIndexer();
-        sharedCacheType = c.index().sharedCacheType();
-        indexFailure = c.index().onFailure();
-        signalPatience = c.index().signalPatience();
-        queueThreshold = c.queue().threshold();
-        queuePolicy = c.queue().policy();
-        queueProfiles = c.queue().profiles();
-        overlapRefreshAfter = c.queue().refreshAfter();
-        queueRecheckInterval = c.queue().recheckInterval();
-        queueMaxOvertakes = c.queue().maxOvertakes();
-        queueNoWorkers = c.queue().noWorkers();
-        disaggEnabled = c.disaggregation().enabled();
-        disaggPolicy = c.disaggregation().policy();
-        disaggEffIslThreshold = c.disaggregation().effIslThreshold();
-        disaggEffIslRatioThreshold = c.disaggregation().effIslRatioThreshold();
-        disaggPrefillBusyThreshold = c.disaggregation().prefillBusyThreshold();
-        disaggDecodeBusyThreshold = c.disaggregation().decodeBusyThreshold();
-        sessionTable(c.sessions().table());
-
-        sessionPinPolicy = c.sessions().pinPolicy();
-        sessionOverloaded = c.sessions().overloaded();
-        bookingLease = c.lifetimes().bookingLease();
-        replicaOrphanTimeout = c.lifetimes().replicaOrphanTimeout();
-        selectionCacheTtl = c.lifetimes().selectionCacheTtl();
-        selectionCacheMaxEntries = c.lifetimes().selectionCacheMaxEntries();
-        selectionCacheMaxBytes = c.lifetimes().selectionCacheMaxBytes();
-        leakSweepInterval = c.lifetimes().leakSweepInterval();
+        scoring = new ScoringConfig.Draft(c.scoring());
+        tracking = new TrackingConfig.Draft(c.tracking());
+        index = new IndexConfig.Draft(c.index());
+        queue = new QueueConfig.Draft(c.queue());
+        disaggregation = new DisaggConfig.Draft(c.disaggregation());
+        sessions = new SessionConfig.Draft(c.sessions());
+        lifetimes = new LifetimeConfig.Draft(c.lifetimes());
         workerSelection = c.workerSelection();
         replicaSync = c.replicaSync();
         minInitialWorkers = c.minInitialWorkers();
@@ -126,201 +49,201 @@ public final class SelectionConfigBuilder {
     }
 
     public SelectionConfigBuilder overlapScoreCredit(double overlapScoreCredit) {
-        this.overlapScoreCredit = overlapScoreCredit;
+        scoring.overlapScoreCredit = overlapScoreCredit;
         return this;
     }
 
     public SelectionConfigBuilder overlapScoreCreditDecay(double overlapScoreCreditDecay) {
-        this.overlapScoreCreditDecay = overlapScoreCreditDecay;
+        scoring.overlapScoreCreditDecay = overlapScoreCreditDecay;
         return this;
     }
 
     public SelectionConfigBuilder prefillLoadScale(double prefillLoadScale) {
-        this.prefillLoadScale = prefillLoadScale;
+        scoring.prefillLoadScale = prefillLoadScale;
         return this;
     }
 
     public SelectionConfigBuilder decodeActiveRequestWeight(double decodeActiveRequestWeight) {
-        this.decodeActiveRequestWeight = decodeActiveRequestWeight;
+        scoring.decodeActiveRequestWeight = decodeActiveRequestWeight;
         return this;
     }
 
     public SelectionConfigBuilder hostCacheHitWeight(double hostCacheHitWeight) {
-        this.hostCacheHitWeight = hostCacheHitWeight;
+        scoring.hostCacheHitWeight = hostCacheHitWeight;
         return this;
     }
 
     public SelectionConfigBuilder diskCacheHitWeight(double diskCacheHitWeight) {
-        this.diskCacheHitWeight = diskCacheHitWeight;
+        scoring.diskCacheHitWeight = diskCacheHitWeight;
         return this;
     }
 
     public SelectionConfigBuilder routerTemperature(double routerTemperature) {
-        this.routerTemperature = routerTemperature;
+        scoring.routerTemperature = routerTemperature;
         return this;
     }
 
     /** Default 0, or 0.5 where a shared cache type is set. */
     public SelectionConfigBuilder sharedCacheMultiplier(@Nullable Double sharedCacheMultiplier) {
-        this.sharedCacheMultiplier = sharedCacheMultiplier;
+        scoring.sharedCacheMultiplier = sharedCacheMultiplier;
         return this;
     }
 
     public SelectionConfigBuilder trackActiveBlocks(boolean trackActiveBlocks) {
-        this.trackActiveBlocks = trackActiveBlocks;
+        tracking.activeBlocks = trackActiveBlocks;
         return this;
     }
 
     public SelectionConfigBuilder trackOutputBlocks(boolean trackOutputBlocks) {
-        this.trackOutputBlocks = trackOutputBlocks;
+        tracking.outputBlocks = trackOutputBlocks;
         return this;
     }
 
     public SelectionConfigBuilder assumeKvReuse(boolean assumeKvReuse) {
-        this.assumeKvReuse = assumeKvReuse;
+        tracking.assumeKvReuse = assumeKvReuse;
         return this;
     }
 
     public SelectionConfigBuilder trackPrefillTokens(boolean trackPrefillTokens) {
-        this.trackPrefillTokens = trackPrefillTokens;
+        tracking.prefillTokens = trackPrefillTokens;
         return this;
     }
 
     public SelectionConfigBuilder trackingHash(TrackingConfig.TrackingHash trackingHash) {
-        this.trackingHash = Objects.requireNonNull(trackingHash, "trackingHash");
+        tracking.hash = Objects.requireNonNull(trackingHash, "trackingHash");
         return this;
     }
 
     public SelectionConfigBuilder trackingHashKeyFile(@Nullable Path trackingHashKeyFile) {
-        this.trackingHashKeyFile = trackingHashKeyFile;
+        tracking.hashKeyFile = trackingHashKeyFile;
         return this;
     }
 
     public SelectionConfigBuilder trackingHashKeyId(@Nullable String trackingHashKeyId) {
-        this.trackingHashKeyId = trackingHashKeyId;
+        tracking.hashKeyId = trackingHashKeyId;
         return this;
     }
 
     public SelectionConfigBuilder prefillLoadModel(TrackingConfig.PrefillLoadModel prefillLoadModel) {
-        this.prefillLoadModel = Objects.requireNonNull(prefillLoadModel, "prefillLoadModel");
+        tracking.prefillLoadModel = Objects.requireNonNull(prefillLoadModel, "prefillLoadModel");
         return this;
     }
 
     public SelectionConfigBuilder useKvEvents(boolean useKvEvents) {
-        this.useKvEvents = useKvEvents;
+        index.useKvEvents = useKvEvents;
         return this;
     }
 
     public SelectionConfigBuilder approximateTtl(Duration approximateTtl) {
-        this.approximateTtl = Objects.requireNonNull(approximateTtl, "approximateTtl");
+        index.approximateTtl = Objects.requireNonNull(approximateTtl, "approximateTtl");
         return this;
     }
 
     public SelectionConfigBuilder approximateCachePolicy(IndexConfig.ApproximateCachePolicy approximateCachePolicy) {
-        this.approximateCachePolicy = Objects.requireNonNull(approximateCachePolicy, "approximateCachePolicy");
+        index.approximateCachePolicy = Objects.requireNonNull(approximateCachePolicy, "approximateCachePolicy");
         return this;
     }
 
     public SelectionConfigBuilder predictedTtl(@Nullable Duration predictedTtl) {
-        this.predictedTtl = predictedTtl;
+        index.predictedTtl = predictedTtl;
         return this;
     }
 
     public SelectionConfigBuilder eventThreads(int eventThreads) {
-        this.eventThreads = eventThreads;
+        index.eventThreads = eventThreads;
         return this;
     }
 
     public SelectionConfigBuilder useRemoteIndexer(boolean useRemoteIndexer) {
-        this.useRemoteIndexer = useRemoteIndexer;
+        index.useRemoteIndexer = useRemoteIndexer;
         return this;
     }
 
     public SelectionConfigBuilder serveIndexer(boolean serveIndexer) {
-        this.serveIndexer = serveIndexer;
+        index.serveIndexer = serveIndexer;
         return this;
     }
 
     public SelectionConfigBuilder sharedCacheType(@Nullable String sharedCacheType) {
-        this.sharedCacheType = sharedCacheType;
+        index.sharedCacheType = sharedCacheType;
         return this;
     }
 
     public SelectionConfigBuilder indexFailure(IndexConfig.OnFailure indexFailure) {
-        this.indexFailure = Objects.requireNonNull(indexFailure, "indexFailure");
+        index.onFailure = Objects.requireNonNull(indexFailure, "indexFailure");
         return this;
     }
 
     /** Default 256. */
     public SelectionConfigBuilder signalPatience(int signalPatience) {
-        this.signalPatience = signalPatience;
+        index.signalPatience = signalPatience;
         return this;
     }
 
     /** Default none: nobody waits. */
     public SelectionConfigBuilder queueThreshold(@Nullable Double queueThreshold) {
-        this.queueThreshold = queueThreshold;
+        queue.threshold = queueThreshold;
         return this;
     }
 
     public SelectionConfigBuilder queuePolicy(QueuePolicy queuePolicy) {
-        this.queuePolicy = Objects.requireNonNull(queuePolicy, "queuePolicy");
+        queue.policy = Objects.requireNonNull(queuePolicy, "queuePolicy");
         return this;
     }
 
     public SelectionConfigBuilder queueProfiles(QueueProfiles queueProfiles) {
-        this.queueProfiles = Objects.requireNonNull(queueProfiles, "queueProfiles");
+        queue.profiles = Objects.requireNonNull(queueProfiles, "queueProfiles");
         return this;
     }
 
     public SelectionConfigBuilder overlapRefreshAfter(Duration overlapRefreshAfter) {
-        this.overlapRefreshAfter = Objects.requireNonNull(overlapRefreshAfter, "overlapRefreshAfter");
+        queue.refreshAfter = Objects.requireNonNull(overlapRefreshAfter, "overlapRefreshAfter");
         return this;
     }
 
     /** Default 60 s, or 100 ms where a prefill load model runs. */
     public SelectionConfigBuilder queueRecheckInterval(@Nullable Duration queueRecheckInterval) {
-        this.queueRecheckInterval = queueRecheckInterval;
+        queue.recheckInterval = queueRecheckInterval;
         return this;
     }
 
     public SelectionConfigBuilder queueMaxOvertakes(int queueMaxOvertakes) {
-        this.queueMaxOvertakes = queueMaxOvertakes;
+        queue.maxOvertakes = queueMaxOvertakes;
         return this;
     }
 
     public SelectionConfigBuilder queueNoWorkers(QueueConfig.NoWorkers queueNoWorkers) {
-        this.queueNoWorkers = Objects.requireNonNull(queueNoWorkers, "queueNoWorkers");
+        queue.noWorkers = Objects.requireNonNull(queueNoWorkers, "queueNoWorkers");
         return this;
     }
 
     public SelectionConfigBuilder disaggEnabled(boolean disaggEnabled) {
-        this.disaggEnabled = disaggEnabled;
+        disaggregation.enabled = disaggEnabled;
         return this;
     }
 
     public SelectionConfigBuilder disaggPolicy(DisaggConfig.Policy disaggPolicy) {
-        this.disaggPolicy = Objects.requireNonNull(disaggPolicy, "disaggPolicy");
+        disaggregation.policy = Objects.requireNonNull(disaggPolicy, "disaggPolicy");
         return this;
     }
 
     public SelectionConfigBuilder disaggEffIslThreshold(long disaggEffIslThreshold) {
-        this.disaggEffIslThreshold = disaggEffIslThreshold;
+        disaggregation.effIslThreshold = disaggEffIslThreshold;
         return this;
     }
 
     public SelectionConfigBuilder disaggEffIslRatioThreshold(double disaggEffIslRatioThreshold) {
-        this.disaggEffIslRatioThreshold = disaggEffIslRatioThreshold;
+        disaggregation.effIslRatioThreshold = disaggEffIslRatioThreshold;
         return this;
     }
 
     public SelectionConfigBuilder disaggPrefillBusyThreshold(@Nullable Double disaggPrefillBusyThreshold) {
-        this.disaggPrefillBusyThreshold = disaggPrefillBusyThreshold;
+        disaggregation.prefillBusyThreshold = disaggPrefillBusyThreshold;
         return this;
     }
 
     public SelectionConfigBuilder disaggDecodeBusyThreshold(@Nullable Double disaggDecodeBusyThreshold) {
-        this.disaggDecodeBusyThreshold = disaggDecodeBusyThreshold;
+        disaggregation.decodeBusyThreshold = disaggDecodeBusyThreshold;
         return this;
     }
 
@@ -334,57 +257,63 @@ public final class SelectionConfigBuilder {
                     sessionAffinityTtl,
                     AffinityConfig.MIN_TTL + " to " + AffinityConfig.MAX_TTL);
         }
-        this.sessionAffinityTtl = sessionAffinityTtl;
+        sessions.ttl = sessionAffinityTtl;
         return this;
     }
 
     public SelectionConfigBuilder sessionAffinityMode(AffinityMode sessionAffinityMode) {
-        this.sessionAffinityMode = Objects.requireNonNull(sessionAffinityMode, "sessionAffinityMode");
+        sessions.mode = Objects.requireNonNull(sessionAffinityMode, "sessionAffinityMode");
         return this;
     }
 
     public SelectionConfigBuilder sessionPinPolicy(PinPolicy sessionPinPolicy) {
-        this.sessionPinPolicy = Objects.requireNonNull(sessionPinPolicy, "sessionPinPolicy");
+        sessions.pinPolicy = Objects.requireNonNull(sessionPinPolicy, "sessionPinPolicy");
         return this;
     }
 
     public SelectionConfigBuilder sessionOverloaded(SessionConfig.Overloaded sessionOverloaded) {
-        this.sessionOverloaded = Objects.requireNonNull(sessionOverloaded, "sessionOverloaded");
+        sessions.overloaded = Objects.requireNonNull(sessionOverloaded, "sessionOverloaded");
         return this;
     }
 
     public SelectionConfigBuilder sessionRebind(RebindMoment sessionRebind) {
-        this.sessionRebind = Objects.requireNonNull(sessionRebind, "sessionRebind");
+        sessions.rebind = Objects.requireNonNull(sessionRebind, "sessionRebind");
+        return this;
+    }
+
+    /** Default none: a session stays however much more is booked on its worker. */
+    public SelectionConfigBuilder sessionLoadMargin(@Nullable Double sessionLoadMargin) {
+        sessions.loadMargin = sessionLoadMargin;
         return this;
     }
 
     public SelectionConfigBuilder bookingLease(Duration bookingLease) {
-        this.bookingLease = Objects.requireNonNull(bookingLease, "bookingLease");
+        lifetimes.bookingLease = Objects.requireNonNull(bookingLease, "bookingLease");
         return this;
     }
 
     public SelectionConfigBuilder replicaOrphanTimeout(Duration replicaOrphanTimeout) {
-        this.replicaOrphanTimeout = Objects.requireNonNull(replicaOrphanTimeout, "replicaOrphanTimeout");
+        lifetimes.replicaOrphanTimeout = Objects.requireNonNull(replicaOrphanTimeout, "replicaOrphanTimeout");
         return this;
     }
 
     public SelectionConfigBuilder selectionCacheTtl(Duration selectionCacheTtl) {
-        this.selectionCacheTtl = Objects.requireNonNull(selectionCacheTtl, "selectionCacheTtl");
+        lifetimes.selectionCacheTtl = Objects.requireNonNull(selectionCacheTtl, "selectionCacheTtl");
         return this;
     }
 
     public SelectionConfigBuilder selectionCacheMaxEntries(int selectionCacheMaxEntries) {
-        this.selectionCacheMaxEntries = selectionCacheMaxEntries;
+        lifetimes.selectionCacheMaxEntries = selectionCacheMaxEntries;
         return this;
     }
 
     public SelectionConfigBuilder selectionCacheMaxBytes(long selectionCacheMaxBytes) {
-        this.selectionCacheMaxBytes = selectionCacheMaxBytes;
+        lifetimes.selectionCacheMaxBytes = selectionCacheMaxBytes;
         return this;
     }
 
     public SelectionConfigBuilder leakSweepInterval(Duration leakSweepInterval) {
-        this.leakSweepInterval = Objects.requireNonNull(leakSweepInterval, "leakSweepInterval");
+        lifetimes.leakSweepInterval = Objects.requireNonNull(leakSweepInterval, "leakSweepInterval");
         return this;
     }
 
@@ -416,103 +345,27 @@ public final class SelectionConfigBuilder {
     @Deprecated
     public SelectionConfigBuilder overlapScoreWeight(double weight) {
         Check.from0("overlap_score_weight", weight);
-        prefillLoadScale = weight;
+        scoring.prefillLoadScale = weight;
         if (weight == 0) {
-            overlapScoreCredit = 0;
+            scoring.overlapScoreCredit = 0;
         }
         return this;
     }
 
     /** @throws BadRequestException naming the field and the value */
     public SelectionConfig build() {
+        boolean modelled = tracking.prefillLoadModel != TrackingConfig.PrefillLoadModel.NONE;
         return new SelectionConfig(
-                new ScoringConfig(
-                        overlapScoreCredit,
-                        overlapScoreCreditDecay,
-                        prefillLoadScale,
-                        decodeActiveRequestWeight,
-                        hostCacheHitWeight,
-                        diskCacheHitWeight,
-                        routerTemperature,
-                        sharedMultiplier()),
-                new TrackingConfig(
-                        trackActiveBlocks,
-                        trackOutputBlocks,
-                        assumeKvReuse,
-                        trackPrefillTokens,
-                        trackingHash,
-                        trackingHashKeyFile,
-                        trackingHashKeyId,
-                        prefillLoadModel),
-                new IndexConfig(
-                        useKvEvents,
-                        approximateTtl,
-                        approximateCachePolicy,
-                        predictedTtl,
-                        eventThreads,
-                        useRemoteIndexer,
-                        serveIndexer,
-                        sharedCacheType,
-                        indexFailure,
-                        signalPatience),
-                new QueueConfig(
-                        queueThreshold,
-                        queuePolicy,
-                        queueProfiles,
-                        overlapRefreshAfter,
-                        recheckInterval(),
-                        queueMaxOvertakes,
-                        queueNoWorkers),
-                new DisaggConfig(
-                        disaggEnabled,
-                        disaggPolicy,
-                        disaggEffIslThreshold,
-                        disaggEffIslRatioThreshold,
-                        disaggPrefillBusyThreshold,
-                        disaggDecodeBusyThreshold),
-                new SessionConfig(sessionTable(), sessionPinPolicy, sessionOverloaded),
-                new LifetimeConfig(
-                        bookingLease,
-                        replicaOrphanTimeout,
-                        selectionCacheTtl,
-                        selectionCacheMaxEntries,
-                        selectionCacheMaxBytes,
-                        leakSweepInterval),
+                scoring.build(index.sharedCacheType == null ? 0 : 0.5),
+                tracking.build(),
+                index.build(),
+                queue.build(modelled ? Duration.ofMillis(100) : Duration.ofSeconds(60)),
+                disaggregation.build(),
+                sessions.build(),
+                lifetimes.build(),
                 workerSelection,
                 replicaSync,
                 minInitialWorkers,
                 skipInitialWorkerWait);
-    }
-
-    private void sessionTable(@Nullable AffinityConfig table) {
-        if (table != null) {
-            sessionAffinityTtl = table.ttl();
-            sessionAffinityMode = table.mode();
-            sessionRebind = table.rebindMoment();
-        }
-    }
-
-    private @Nullable AffinityConfig sessionTable() {
-        return sessionAffinityTtl == null
-                ? null
-                : AffinityConfig.builder(sessionAffinityTtl)
-                        .mode(sessionAffinityMode)
-                        .rebindMoment(sessionRebind)
-                        .build();
-    }
-
-    private double sharedMultiplier() {
-        if (sharedCacheMultiplier != null) {
-            return sharedCacheMultiplier;
-        }
-        return sharedCacheType == null ? 0 : 0.5;
-    }
-
-    private Duration recheckInterval() {
-        if (queueRecheckInterval != null) {
-            return queueRecheckInterval;
-        }
-        boolean modelled = prefillLoadModel != TrackingConfig.PrefillLoadModel.NONE;
-        return modelled ? Duration.ofMillis(100) : Duration.ofSeconds(60);
     }
 }

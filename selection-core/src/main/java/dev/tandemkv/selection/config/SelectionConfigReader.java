@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Reads a configuration from JSON or from environment variables. Strict: an unknown field, a value of the wrong type or out of range, a
@@ -48,11 +47,18 @@ public final class SelectionConfigReader {
         SelectionConfigBuilder builder = SelectionConfig.builder();
         requireObject("configuration", tree);
         for (Map.Entry<String, JsonNode> field : tree.properties()) {
-            if (field.getKey().equals(PROFILE)) {
-                readProfile(field.getValue(), builder);
-            } else {
-                setting(field.getKey(), field.getValue()).readJson(field.getValue(), builder);
+            requireKnown(field.getKey(), field.getValue());
+        }
+        // In the order of the list, not of the document: a setting counts more than a former name of it.
+        for (Setting<?> setting : Settings.ALL) {
+            JsonNode value = tree.get(setting.name());
+            if (value != null) {
+                setting.readJson(value, builder);
             }
+        }
+        JsonNode profile = tree.get(PROFILE);
+        if (profile != null) {
+            readProfile(profile, builder);
         }
         return builder.build();
     }
@@ -87,10 +93,11 @@ public final class SelectionConfigReader {
         }
     }
 
-    private static Setting<?> setting(String name, JsonNode value) {
-        Optional<Setting<?>> known =
-                Settings.ALL.stream().filter(s -> s.name().equals(name)).findFirst();
-        return known.orElseThrow(() -> new BadRequestException(name, value, "a known setting"));
+    private static void requireKnown(String name, JsonNode value) {
+        if (!name.equals(PROFILE)
+                && Settings.ALL.stream().noneMatch(known -> known.name().equals(name))) {
+            throw new BadRequestException(name, value, "a known setting");
+        }
     }
 
     private static void readProfile(JsonNode value, SelectionConfigBuilder builder) {

@@ -108,6 +108,7 @@ final class Settings {
             choice("session_affinity_mode", AffinityMode.values(), SelectionConfigBuilder::sessionAffinityMode),
             choice("session_pin_policy", PinPolicy.values(), SelectionConfigBuilder::sessionPinPolicy),
             choice("session_overloaded", SessionConfig.Overloaded.values(), SelectionConfigBuilder::sessionOverloaded),
+            number("session_load_margin", SelectionConfigBuilder::sessionLoadMargin),
             choice("session_rebind", RebindMoment.values(), SelectionConfigBuilder::sessionRebind),
             seconds("selection_cache_ttl_secs", SelectionConfigBuilder::selectionCacheTtl),
             small("selection_cache_max_entries", SelectionConfigBuilder::selectionCacheMaxEntries),

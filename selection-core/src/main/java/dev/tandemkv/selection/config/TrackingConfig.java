@@ -64,4 +64,46 @@ public record TrackingConfig(
                     "none unless router_tracking_hash is keyed-xxh3-v1");
         }
     }
+
+    /** The values on their way into such a record; they begin as the defaults. */
+    static final class Draft {
+        boolean activeBlocks = true;
+        boolean outputBlocks = false;
+        boolean assumeKvReuse = true;
+        boolean prefillTokens = true;
+        TrackingHash hash = TrackingHash.PUBLIC_XXH3_V1;
+
+        @Nullable
+        Path hashKeyFile;
+
+        @Nullable
+        String hashKeyId;
+
+        PrefillLoadModel prefillLoadModel = PrefillLoadModel.NONE;
+
+        Draft() {}
+
+        Draft(TrackingConfig c) {
+            activeBlocks = c.activeBlocks();
+            outputBlocks = c.outputBlocks();
+            assumeKvReuse = c.assumeKvReuse();
+            prefillTokens = c.prefillTokens();
+            hash = c.hash();
+            hashKeyFile = c.hashKeyFile();
+            hashKeyId = c.hashKeyId();
+            prefillLoadModel = c.prefillLoadModel();
+        }
+
+        TrackingConfig build() {
+            return new TrackingConfig(
+                    activeBlocks,
+                    outputBlocks,
+                    assumeKvReuse,
+                    prefillTokens,
+                    hash,
+                    hashKeyFile,
+                    hashKeyId,
+                    prefillLoadModel);
+        }
+    }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tandemkv.catalog.BadRequestException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
@@ -107,6 +108,42 @@ class SelectionConfigReaderTest {
         assertThatThrownBy(builder::build)
                 .isInstanceOfSatisfying(
                         BadRequestException.class, e -> assertThat(e.field()).isEqualTo(field));
+    }
+
+    @Test
+    void deprecatedWeight_countsLessThanTheSettingWhereverItStands() {
+        for (String json : List.of(
+                "{\"overlap_score_weight\": 0, \"overlap_score_credit\": 2, \"prefill_load_scale\": 3}",
+                "{\"overlap_score_credit\": 2, \"prefill_load_scale\": 3, \"overlap_score_weight\": 0}")) {
+            SelectionConfig config = SelectionConfigReader.fromJson(json);
+            assertThat(config.scoring().overlapScoreCredit()).isEqualTo(2);
+            assertThat(config.scoring().prefillLoadScale()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void toBuilder_keepsEverySetting() {
+        SelectionConfig config = SelectionConfigReader.fromJson("""
+                {"overlap_score_credit": 2, "overlap_score_credit_decay": 0.5, "prefill_load_scale": 3,
+                 "decode_active_request_weight": 4, "host_cache_hit_weight": 0.5, "disk_cache_hit_weight": 0.1,
+                 "router_temperature": 0.3, "shared_cache_multiplier": 0.2, "shared_cache_type": "x",
+                 "router_track_output_blocks": true, "router_assume_kv_reuse": false,
+                 "router_prefill_load_model": "aic", "router_predicted_ttl_secs": 7, "router_event_threads": 2,
+                 "index_failure": "fail", "cache_signal_patience": 9, "router_queue_threshold": 0.5,
+                 "router_queue_policy": "wspt", "overlap_refresh_after_secs": 3, "queue_recheck_interval_secs": 4,
+                 "queue_max_overtakes": 5, "queue_no_workers": "fail", "conditional_disagg_enabled": true,
+                 "conditional_disagg_policy": "isl_or_load", "conditional_disagg_eff_isl_threshold": 10,
+                 "conditional_disagg_eff_isl_ratio_threshold": 0.3, "conditional_disagg_prefill_busy_threshold": 0.4,
+                 "conditional_disagg_decode_busy_threshold": 0.6, "session_affinity_ttl_secs": 60,
+                 "session_affinity_mode": "soft", "session_pin_policy": "bind",
+                 "session_overloaded": "spill_keep_binding", "session_load_margin": 12,
+                 "session_rebind": "on_success", "active_request_expiry_secs": 11,
+                 "replica_orphan_timeout_secs": 12, "selection_cache_ttl_secs": 13,
+                 "selection_cache_max_entries": 14, "selection_cache_max_bytes": 15,
+                 "leak_sweep_interval_secs": 16, "router_replica_sync": true, "min_initial_workers": 2,
+                 "skip_initial_worker_wait": true}
+                """);
+        assertThat(config.toBuilder().build()).isEqualTo(config).isNotEqualTo(SelectionConfig.DEFAULTS);
     }
 
     @Test

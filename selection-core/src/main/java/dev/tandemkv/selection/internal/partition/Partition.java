@@ -267,6 +267,13 @@ public final class Partition {
         return decider.allRanks(attempt, core.ticker().read());
     }
 
+    /** Prefill and decode load of a row, in blocks. */
+    double bookedBlocks(int row, long now) {
+        LoadView loads = decider.loads();
+        loads.read(row, now);
+        return (double) loads.prefillTokens() / blockSize + loads.decodeBlocks();
+    }
+
     /** The ranks that take new bookings, by unsigned worker id and rank. */
     List<WorkerRank> schedulableRanks() {
         return Arrays.stream(roster.order())

@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.partition;
 
+import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.WorkerLifecycle;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerRecord;
@@ -79,6 +80,39 @@ public final class ReadModels {
             scores.add(new RankScore(cost.worker(), cost.cost(), record));
         }
         return scores;
+    }
+
+    /**
+     * The least loaded rank that takes new bookings, if a target is too far above it.
+     *
+     * @param target a worker, of which the least loaded rank counts, or a rank
+     * @param margin blocks of prefill and decode load that it may be above
+     * @return {@code null} if it is not
+     */
+    public static @Nullable WorkerRank leastLoadedBelow(Partition partition, AffinityTarget target, double margin) {
+        return partition.mailbox().call(() -> {
+            long now = partition.core().ticker().read();
+            Roster roster = partition.roster();
+            double own = Double.POSITIVE_INFINITY;
+            double least = Double.POSITIVE_INFINITY;
+            WorkerRank lightest = null;
+            for (int row : roster.order()) {
+                if (roster.draining(row)) {
+                    continue;
+                }
+                double load = partition.bookedBlocks(row, now);
+                WorkerRank rank = roster.rank(row);
+                if (load < least) {
+                    least = load;
+                    lightest = rank;
+                }
+                if (rank.workerId() == target.workerId()
+                        && (target.dpRank() == null || target.dpRank() == rank.rank())) {
+                    own = Math.min(own, load);
+                }
+            }
+            return own > least + margin ? lightest : null;
+        });
     }
 
     /** What every schedulable rank, and every other rank with a hit, holds of a prompt that was looked up. */

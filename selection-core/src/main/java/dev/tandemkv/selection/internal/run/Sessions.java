@@ -16,10 +16,12 @@ import dev.tandemkv.selection.internal.partition.Attempt.Purpose;
 import dev.tandemkv.selection.internal.partition.Attempt.TargetRule;
 import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.ReadModels;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** How a request meets its session: looked at by a plain selection, held by a booking, committed under the booking. */
@@ -44,9 +46,11 @@ final class Sessions {
         WorkerRank pin = request.pinOrigin() == PinOrigin.CLIENT ? request.pinnedWorker() : null;
         if (purpose != Purpose.BOOK) {
             return CompletableFuture.completedStage(
-                    pin == null ? look(in, table, resolver, session.sessionId()) : Steering.NONE);
+                    pin == null ? look(in, table, core, resolver, session.sessionId()) : Steering.NONE);
         }
+        Margin margin = new Margin(in, core.config().sessions().loadMargin());
         SessionRequest wish = SessionRequest.builder(session.sessionId(), in::isLive)
+                .mayStay(margin)
                 .cancel(stopped)
                 .deadline(request.deadlineTick())
                 .build();
@@ -59,14 +63,44 @@ final class Sessions {
                 core.counters().unpinned.increment();
                 core.observer().onUnpinned(in.key());
             }
-            return hold.map(Steering::by).orElse(Steering.NONE);
+            return hold.map(Steering::by).map(margin::towards).orElse(Steering.NONE);
         });
     }
 
-    private static Steering look(Partition in, SessionAffinity table, AffinityResolver resolver, String sessionId) {
+    /** Lets a session go whose worker is too far ahead in load, towards the least loaded rank. Used by one request. */
+    private static final class Margin implements Predicate<AffinityTarget> {
+        private final Partition in;
+        private final @Nullable Double blocks;
+        private volatile @Nullable WorkerRank lighter;
+
+        Margin(Partition in, @Nullable Double blocks) {
+            this.in = in;
+            this.blocks = blocks;
+        }
+
+        @Override
+        public boolean test(AffinityTarget bound) {
+            lighter = blocks == null ? null : ReadModels.leastLoadedBelow(in, bound, blocks);
+            return lighter == null;
+        }
+
+        Steering towards(Steering free) {
+            WorkerRank rank = lighter;
+            return rank == null || free.target() != null
+                    ? free
+                    : new Steering(free.hold(), AffinityTarget.of(rank), TargetRule.ADVISED);
+        }
+    }
+
+    private static Steering look(
+            Partition in, SessionAffinity table, CoreContext core, AffinityResolver resolver, String sessionId) {
         AffinityTarget target = resolver.query(sessionId, null, in::isLive).orElse(null);
         TargetRule rule = table.config().mode() == AffinityMode.HARD ? TargetRule.REQUIRED : TargetRule.ADVISED;
-        return target == null ? Steering.NONE : new Steering(null, target, rule);
+        Margin margin = new Margin(in, core.config().sessions().loadMargin());
+        if (target == null) {
+            return Steering.NONE;
+        }
+        return margin.test(target) ? new Steering(null, target, rule) : margin.towards(Steering.NONE);
     }
 
     /** Binds the session to the booked rank. Never waits. */
