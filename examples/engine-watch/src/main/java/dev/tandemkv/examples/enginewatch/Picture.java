@@ -156,6 +156,9 @@ final class Picture {
                     "Nothing has been heard: is the endpoint right, and does the engine publish KV events? Engines are silent while");
             lines.add("nothing enters or leaves their cache; --replay tells what was published before.");
         }
+        if (feed.ranks().stream().anyMatch(rank -> rank.exactness().kind() == Exactness.Kind.DEGRADED)) {
+            lines.add("A picture that is DEGRADED stays so until the engine clears its cache or restarts.");
+        }
         if (dropped().containsKey(DropReason.CONFLICTING_BLOCK_SIZE)) {
             lines.add("Blocks of another size are announced than the "
                     + settings.geometry().blockSize() + " tokens of --block-size: nothing of those is known.");

@@ -21,6 +21,8 @@ import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class CaptureRunTest {
 
@@ -157,6 +159,31 @@ class CaptureRunTest {
 
     private static List<Integer> blocks(Captures.Run run) {
         return run.lines().stream().map(line -> line.get("blocks").size()).toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource(WireDialect.class)
+    void events_inEveryDialect_areTheSame(WireDialect dialect) throws IOException {
+        EnginePublisher speaker = new EnginePublisher(PublisherConfig.of(dialect, 3));
+        EngineHash hash = dialect.signedHashes() ? EngineHash.signed(-1) : EngineHash.unsigned(-1);
+        EngineEvent.Stored stored =
+                EngineEvent.Stored.of(EngineHash.unsigned(7), List.of(hash), EngineTokens.of(0, 1, 2, 3), 4);
+        lines.add(line(
+                0,
+                speaker.publish(1, List.of(stored, EngineEvent.Removed.of(List.of(hash)), new EngineEvent.Cleared()))));
+
+        assertThat(print().lines())
+                .containsExactly(
+                        Captures.json(
+                                "{\"worker\":\"0\",\"rank\":3,\"sequence\":\"0\",\"type\":\"stored\",\"tier\":\"device\","
+                                        + "\"parent\":\"7\",\"blocks\":[[\"18446744073709551615\",\"9143094415614847814\"]],"
+                                        + "\"hashes\":[]}"),
+                        Captures.json(
+                                "{\"worker\":\"0\",\"rank\":3,\"sequence\":\"0\",\"type\":\"removed\",\"tier\":\"device\","
+                                        + "\"blocks\":[],\"hashes\":[\"18446744073709551615\"]}"),
+                        Captures.json(
+                                "{\"worker\":\"0\",\"rank\":3,\"sequence\":\"0\",\"type\":\"cleared\",\"tier\":\"device\","
+                                        + "\"blocks\":[],\"hashes\":[]}"));
     }
 
     @Test
