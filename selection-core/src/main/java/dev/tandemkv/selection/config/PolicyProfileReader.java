@@ -27,13 +27,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class PolicyProfileReader {
 
-    private static final Set<String> PROFILE_FIELDS = Set.of("default_policy_family", "cache_buckets", "classes");
+    private static final Set<String> PROFILE_FIELDS =
+            Set.of("default_policy_family", "cache_buckets", "uncached_isl_buckets", "classes", "policy_classes");
 
     private PolicyProfileReader() {}
 
     static void read(JsonNode tree, SelectionConfigBuilder into) {
         SelectionConfigReader.requireObject("router_policy_config", tree);
-        QueueProfile root = tree.has("classes") ? profile("", tree) : null;
+        QueueProfile root = tree.has("classes") || tree.has("policy_classes") ? profile("", tree) : null;
         Map<String, QueueProfile> byModel = new HashMap<>();
         for (Map.Entry<String, JsonNode> field : tree.properties()) {
             switch (field.getKey()) {
@@ -63,15 +64,14 @@ final class PolicyProfileReader {
 
     private static QueueProfile profile(String path, JsonNode node) {
         List<QueueProfile.Bucket> buckets = new ArrayList<>();
-        for (JsonNode bucket : array(path + "cache_buckets", node.path("cache_buckets"))) {
-            String at = path + "cache_buckets.";
-            requireKnown(at, bucket, Set.of("name", "from_tokens"));
-            Long from = integer(at + "from_tokens", bucket.get("from_tokens"));
-            buckets.add(new QueueProfile.Bucket(text(at + "name", bucket.get("name")), from == null ? 0 : from));
+        String bucketList = named(path, node, "cache_buckets", "uncached_isl_buckets");
+        for (JsonNode bucket : array(path + bucketList, node.path(bucketList))) {
+            buckets.add(bucket(path + bucketList + '.', bucket));
         }
         List<QueueClass> classes = new ArrayList<>();
-        for (JsonNode each : array(path + "classes", node.path("classes"))) {
-            classes.add(queueClass(path + "classes.", each));
+        String classList = named(path, node, "classes", "policy_classes");
+        for (JsonNode each : array(path + classList, node.path(classList))) {
+            classes.add(queueClass(path + classList + '.', each));
         }
         JsonNode family = node.get("default_policy_family");
         String fallback = family == null
@@ -80,6 +80,22 @@ final class PolicyProfileReader {
                         : classes.get(0).name()
                 : text(path + "default_policy_family", family);
         return new QueueProfile(buckets, fallback, classes);
+    }
+
+    private static QueueProfile.Bucket bucket(String path, JsonNode node) {
+        requireKnown(path, node, Set.of("name", "bucket", "from_tokens", "min_tokens"));
+        String name = named(path, node, "name", "bucket");
+        String start = named(path, node, "from_tokens", "min_tokens");
+        Long from = integer(path + start, node.get(start));
+        return new QueueProfile.Bucket(text(path + name, node.get(name)), from == null ? 0 : from);
+    }
+
+    /** Which of its two names a field goes by here: ours, or upstream's. */
+    private static String named(String path, JsonNode node, String ours, String upstream) {
+        if (node.has(ours) && node.has(upstream)) {
+            throw new BadRequestException(path + upstream, node.get(upstream), "not beside " + ours);
+        }
+        return node.has(upstream) ? upstream : ours;
     }
 
     private static QueueClass queueClass(String path, JsonNode node) {

@@ -94,7 +94,8 @@ public record QueueProfile(List<Bucket> buckets, String defaultFamily, List<Queu
     }
 
     /**
-     * The class of a request.
+     * The class of a request: the one it names, if that belongs to no family; else the one for its length in the family it names, else in
+     * the default family.
      *
      * @param named class or family the request names, or {@code null}
      * @param uncachedTokens its uncached length
@@ -110,7 +111,7 @@ public record QueueProfile(List<Bucket> buckets, String defaultFamily, List<Queu
 
     private @Nullable QueueClass find(String named, long uncachedTokens) {
         for (QueueClass c : classes) {
-            if (c.name().equals(named)) {
+            if (c.name().equals(named) && c.policyFamily() == null) {
                 return c;
             }
         }

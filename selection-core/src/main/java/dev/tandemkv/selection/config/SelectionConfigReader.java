@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Reads a configuration from JSON or from environment variables. Strict: an unknown field, a value of the wrong type or out of range, a
@@ -69,9 +72,28 @@ public final class SelectionConfigReader {
      * @throws BadRequestException naming the variable and the value
      */
     public static SelectionConfig fromEnvironment(Map<String, String> environment) {
+        return fromTexts(environment, Map.of(), file -> parse(PROFILE_VARIABLE, read(PROFILE_VARIABLE, file)));
+    }
+
+    /**
+     * Reads settings that are texts: variables, and options of a command line, which win.
+     *
+     * @param environment as for {@link #fromEnvironment}
+     * @param options values by the {@linkplain #settings() name} of the setting, {@code router_policy_config} among them
+     * @param profiles reads the file that {@code router_policy_config} names, for example from YAML
+     * @throws BadRequestException naming the variable or the setting, and the value
+     */
+    public static SelectionConfig fromTexts(
+            Map<String, String> environment, Map<String, String> options, Function<Path, JsonNode> profiles) {
         SelectionConfigBuilder builder = SelectionConfig.builder();
         Map<String, String> variables = new HashMap<>();
+        Map<String, String> unread = new HashMap<>(options);
         for (Setting<?> setting : Settings.ALL) {
+            String option = unread.remove(setting.name());
+            if (option != null) {
+                setting.readText(setting.name(), option, builder);
+                continue;
+            }
             for (String variable : setting.environment()) {
                 String value = environment.get(variable);
                 if (value != null) {
@@ -81,9 +103,14 @@ public final class SelectionConfigReader {
                 }
             }
         }
-        String profile = environment.get(PROFILE_VARIABLE);
-        if (profile != null) {
-            PolicyProfileReader.read(parse(PROFILE_VARIABLE, read(PROFILE_VARIABLE, Path.of(profile))), builder);
+        String profile = unread.remove(PROFILE);
+        String file = profile == null ? environment.get(PROFILE_VARIABLE) : profile;
+        if (file != null) {
+            PolicyProfileReader.read(profiles.apply(Path.of(file)), builder);
+        }
+        if (!unread.isEmpty()) {
+            Map.Entry<String, String> unknown = unread.entrySet().iterator().next();
+            throw new BadRequestException(unknown.getKey(), unknown.getValue(), "a known setting");
         }
         try {
             return builder.build();
@@ -98,6 +125,29 @@ public final class SelectionConfigReader {
                 && Settings.ALL.stream().noneMatch(known -> known.name().equals(name))) {
             throw new BadRequestException(name, value, "a known setting");
         }
+    }
+
+    /**
+     * A setting, for whoever lists them.
+     *
+     * @param name in files
+     * @param environment names in the environment, the first one that is set counts; may be empty
+     * @param expectation what values it takes
+     */
+    public record SettingName(String name, List<String> environment, String expectation) {
+
+        public SettingName {
+            environment = List.copyOf(environment);
+        }
+    }
+
+    /** Every setting that files and options know. */
+    public static List<SettingName> settings() {
+        return Stream.concat(
+                        Settings.ALL.stream()
+                                .map(each -> new SettingName(each.name(), each.environment(), each.expectation())),
+                        Stream.of(new SettingName(PROFILE, List.of(PROFILE_VARIABLE), "the path of a file")))
+                .toList();
     }
 
     private static void readProfile(JsonNode value, SelectionConfigBuilder builder) {

@@ -174,6 +174,39 @@ class SelectionConfigReaderTest {
     }
 
     @Test
+    void policyProfile_upstreamNames_areRead() {
+        SelectionConfig config = SelectionConfigReader.fromJson("""
+                {"router_policy_config": {
+                   "default_policy_family": "chat",
+                   "uncached_isl_buckets": [{"bucket": "short", "min_tokens": 0}, {"bucket": "long", "min_tokens": 64}],
+                   "policy_classes": [
+                     {"name": "a", "policy_family": "chat", "cache_bucket": "short"},
+                     {"name": "b", "policy_family": "chat", "cache_bucket": "long"}]}}
+                """);
+
+        assertThat(config.queueProfile("any").classOf("chat", 63).name()).isEqualTo("a");
+        assertThat(config.queueProfile("any").classOf("chat", 64).name()).isEqualTo("b");
+        assertThatThrownBy(() -> SelectionConfigReader.fromJson(
+                        "{\"router_policy_config\": {\"classes\": [{\"name\": \"a\"}], \"policy_classes\": []}}"))
+                .isInstanceOf(BadRequestException.class);
+    }
+
+    @Test
+    void fromTexts_options_winOverVariablesAndAreChecked() {
+        Map<String, String> environment = Map.of("DYN_ROUTER_TEMPERATURE", "0.5");
+        SelectionConfig config = SelectionConfigReader.fromTexts(
+                environment, Map.of("router_temperature", "0.25", "session_affinity_ttl_secs", "60"), file -> {
+                    throw new AssertionError("no profile is named");
+                });
+        assertThat(config.scoring().routerTemperature()).isEqualTo(0.25);
+        assertThatThrownBy(() -> SelectionConfigReader.fromTexts(environment, Map.of("nosuch", "1"), file -> {
+                    throw new AssertionError("no profile is named");
+                }))
+                .isInstanceOfSatisfying(
+                        BadRequestException.class, e -> assertThat(e.field()).isEqualTo("nosuch"));
+    }
+
+    @Test
     void policyProfile_classesBucketsAndWorkerSelection_areRead() {
         SelectionConfig config = SelectionConfigReader.fromJson("""
                 {"router_policy_config": {
@@ -182,14 +215,17 @@ class SelectionConfigReaderTest {
                    "classes": [
                      {"name": "a", "policy_family": "chat", "cache_bucket": "short", "quantum": 200,
                       "prefill_busy_threshold_frac": 0.5},
-                     {"name": "b", "policy_family": "chat", "cache_bucket": "long", "quantum": 100}],
+                     {"name": "b", "policy_family": "chat", "cache_bucket": "long", "quantum": 100},
+                     {"name": "express"}],
                    "worker_selection": {"prefill": "mine", "instances": [{"name": "mine", "type": "lmetric"}]}}}
                 """);
 
         QueueProfile profile = config.queueProfile("any");
         assertThat(profile.classOf(null, 10).name()).isEqualTo("a");
         assertThat(profile.classOf("chat", 5000).name()).isEqualTo("b");
-        assertThat(profile.classOf("a", 5000).name()).isEqualTo("a");
+        assertThat(profile.classOf("express", 5000).name()).isEqualTo("express");
+        // A class of a family is reached by the family and the length alone.
+        assertThat(profile.classOf("a", 5000).name()).isEqualTo("b");
         assertThat(config.workerSelection().of(WorkerSelection.Role.PREFILL).type())
                 .isEqualTo("lmetric");
     }

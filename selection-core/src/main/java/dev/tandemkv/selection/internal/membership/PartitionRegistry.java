@@ -62,11 +62,12 @@ public final class PartitionRegistry {
     /**
      * The partition, made if need be.
      *
-     * @throws BadRequestException if {@code blockSize} is not positive
+     * @param blockSize unsigned
+     * @throws BadRequestException if {@code blockSize} is 0
      * @throws ConflictException if it exists with another block size or another kind of hashes
      */
     public Partition ensure(PartitionKey key, int blockSize, boolean eagle) {
-        if (blockSize < 1) {
+        if (blockSize == 0) {
             throw new BadRequestException("block_size", blockSize, ">= 1");
         }
         Partition present = partitions.get(key);
@@ -81,7 +82,10 @@ public final class PartitionRegistry {
         }
         if (present.blockSize() != blockSize) {
             throw new ConflictException(
-                    "partition", key.toString(), "block_size " + blockSize + ", it has " + present.blockSize());
+                    "partition",
+                    key.toString(),
+                    "block_size " + Integer.toUnsignedString(blockSize) + ", it has "
+                            + Integer.toUnsignedString(present.blockSize()));
         }
         if (present.eagle() != eagle) {
             throw new ConflictException(

@@ -37,8 +37,8 @@ final class Requirements {
         }
         if (spec.blockSize() == null) {
             reasons.add("block_size missing");
-        } else if (spec.blockSize() <= 0) {
-            reasons.add("block_size " + Integer.toUnsignedString(spec.blockSize()) + " (expected: 1 to 2^31 - 1)");
+        } else if (spec.blockSize() == 0) {
+            reasons.add("block_size 0 (expected: >= 1)");
         }
         if (spec.rankCount() == 0) {
             reasons.add("data_parallel_size 0 (expected: >= 1)");

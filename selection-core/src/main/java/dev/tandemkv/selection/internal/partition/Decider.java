@@ -80,7 +80,7 @@ final class Decider {
                 holdings,
                 partition.ledger(),
                 table,
-                partition.blockSize(),
+                partition.tokensPerBlock(),
                 config.tracking().activeBlocks());
     }
 
@@ -139,7 +139,7 @@ final class Decider {
             }
         }
         long isl = attempt.prompt().islTokens();
-        return Math.round(Math.min((double) isl, best * partition.blockSize()));
+        return Math.round(Math.min((double) isl, best * partition.tokensPerBlock()));
     }
 
     /** Chooses, and books where the attempt says so; whatever goes wrong is the attempt's failure. */
@@ -256,7 +256,7 @@ final class Decider {
         if (advised != null && !advised.equals(request.affinityTarget())) {
             request = request.toBuilder().affinityTarget(advised).build();
         }
-        return new PolicyContext(request, partition.blockSize(), attempt.trackPrefill());
+        return new PolicyContext(request, partition.tokensPerBlock(), attempt.trackPrefill());
     }
 
     /** All ranks, whoever is eligible. */
@@ -320,8 +320,11 @@ final class Decider {
         long active = loads.prefillTokens();
         long capacity = roster.batchTokens(row);
         Double threshold = config.prefillBusyThreshold();
-        Long kvBlocks = roster.kvBlocks(row) == Roster.UNKNOWN_BLOCKS ? null : roster.kvBlocks(row);
-        return new WorkerLoad(active, capacity, kvBlocks, threshold == null ? null : active > threshold * capacity);
+        Boolean busy = threshold == null ? null : active > threshold * capacity;
+        // Told as registered, reckoned with as saturated.
+        WorkerSpec spec = roster.spec(row);
+        Long told = spec.maxNumBatchedTokens();
+        return new WorkerLoad(active, told == null ? capacity : told, spec.kvBlocksPerRank(), busy);
     }
 
     /** Cumulative tokens, each the most that any rank of the worker holds. */
@@ -350,7 +353,7 @@ final class Decider {
     }
 
     private Overlap overlapOfRank(int row) {
-        long block = partition.blockSize();
+        long block = partition.tokensPerBlock();
         long gpu = block * holdings.device(row);
         long cpu = gpu + block * holdings.host(row);
         long disk = cpu + block * holdings.disk(row);

@@ -80,8 +80,8 @@ public final class Partition {
         this.core = core;
         this.cache = cache;
         this.sessions = sessions;
-        hashing =
-                new PromptHashing(core.ticker(), blockSize, eagle, core.config().tracking(), keyed, core.random());
+        hashing = new PromptHashing(
+                core.ticker(), tokensPerBlock(), eagle, core.config().tracking(), keyed, core.random());
         mailbox = new Mailbox(core.afterwards());
         random = core.random().split();
         ledger = new BookingLedger(
@@ -103,8 +103,14 @@ public final class Partition {
         return key;
     }
 
+    /** As registered: unsigned 32-bit. */
     public int blockSize() {
         return blockSize;
+    }
+
+    /** The block size to reckon with. No prompt that is told by its tokens fills a block of 2^31 tokens or more, so those are all alike. */
+    int tokensPerBlock() {
+        return blockSize < 0 ? Integer.MAX_VALUE : blockSize;
     }
 
     public boolean eagle() {

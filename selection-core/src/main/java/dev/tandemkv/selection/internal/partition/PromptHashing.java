@@ -49,7 +49,7 @@ public final class PromptHashing {
     public PreparedPrompt prepare(Prompt prompt, RouterConfigOverride override) {
         return prompt instanceof Prompt.Tokens tokens
                 ? prepare(tokens, shares(override))
-                : prepare((Prompt.Hashes) prompt, shares(override));
+                : prepare((Prompt.Hashes) prompt);
     }
 
     private boolean shares(RouterConfigOverride override) {
@@ -92,11 +92,9 @@ public final class PromptHashing {
         return chain;
     }
 
-    private PreparedPrompt prepare(Prompt.Hashes given, boolean shares) {
-        long[] forLedger = NOT_TRACKED;
-        if (tracking.activeBlocks()) {
-            forLedger = shares ? given.sequenceHashes() : random.unshared(given.sequenceHashes().length);
-        }
+    /** Whoever brings tracking hashes says with them what is shared. */
+    private PreparedPrompt prepare(Prompt.Hashes given) {
+        long[] forLedger = tracking.activeBlocks() ? given.sequenceHashes() : NOT_TRACKED;
         return new PreparedPrompt(given.blockHashes(), forLedger, given.islTokens(), blocksOf(given.islTokens()), 0, 0);
     }
 

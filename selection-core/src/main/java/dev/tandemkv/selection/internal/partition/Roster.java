@@ -96,9 +96,14 @@ final class Roster {
     void describe(int row, WorkerSpec spec) {
         specs[row] = spec;
         Long tokens = spec.maxNumBatchedTokens();
-        batchTokens[row] = tokens == null || tokens < 0 ? UNKNOWN_BATCH : tokens;
+        batchTokens[row] = tokens == null ? UNKNOWN_BATCH : saturated(tokens);
         Long blocks = spec.kvBlocksPerRank();
-        kvBlocks[row] = blocks == null || blocks < 0 ? UNKNOWN_BLOCKS : blocks;
+        kvBlocks[row] = blocks == null ? UNKNOWN_BLOCKS : saturated(blocks);
+    }
+
+    /** Unsigned capacities of 2^63 and more are reckoned with as 2^63 - 1. */
+    private static long saturated(long unsigned) {
+        return unsigned < 0 ? Long.MAX_VALUE : unsigned;
     }
 
     /** Lets a rank go; its row is free afterwards. */

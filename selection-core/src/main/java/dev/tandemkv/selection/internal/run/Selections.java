@@ -1,6 +1,7 @@
 package dev.tandemkv.selection.internal.run;
 
 import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.indexer.hash.BlockHasher;
 import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.ReservationRequest;
@@ -35,13 +36,27 @@ final class Selections {
                 attempt.potentialDecodeBlocks(),
                 attempt.decodeBusy(),
                 attempt.load(),
-                booked ? attempt.prompt().trackingHashes() : NOT_BOOKED,
+                booked ? trackingHashes(attempt) : NOT_BOOKED,
                 attempt.trackPrefill(),
                 attempt.hint(),
                 attempt.waitedNanos(),
                 timings == null ? LookupTimings.NONE : timings,
                 attempt.rung(),
                 attempt.explanation());
+    }
+
+    /** What names the blocks of a booking, also where no blocks are booked: a caller may book them elsewhere. */
+    private static long[] trackingHashes(Attempt attempt) {
+        PreparedPrompt prepared = attempt.prompt();
+        if (prepared.trackingHashes().length > 0) {
+            return prepared.trackingHashes();
+        }
+        if (attempt.request().prompt() instanceof Prompt.Hashes given) {
+            return given.sequenceHashes();
+        }
+        long[] chain = new long[prepared.blockHashes().length];
+        BlockHasher.chain(prepared.blockHashes(), chain.length, chain);
+        return chain;
     }
 
     /** What an explicit reservation books. */
@@ -52,8 +67,7 @@ final class Selections {
             throw new IllegalArgumentException("an explicit reservation names a worker and a prompt");
         }
         PreparedPrompt prepared = in.hashing().prepare(prompt, request.override());
-        // Hashes alone do not tell an approximate index what will be cached.
-        long[] learned = prompt instanceof Prompt.Tokens ? prepared.blockHashes() : NOT_BOOKED;
+        long[] learned = request.recording() == SelectRequest.Recording.RECORDED ? prepared.blockHashes() : NOT_BOOKED;
         Long effective = request.effectivePrefillTokens();
         return new CapturedSelection(
                 in.key(),
