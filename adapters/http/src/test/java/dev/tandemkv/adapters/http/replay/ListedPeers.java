@@ -1,0 +1,30 @@
+package dev.tandemkv.adapters.http.replay;
+
+import dev.tandemkv.adapters.http.ReplicaPeers;
+import dev.tandemkv.catalog.BadRequestException;
+import java.util.List;
+import java.util.TreeSet;
+
+/** Peers that nobody talks to. */
+final class ListedPeers implements ReplicaPeers {
+
+    private final TreeSet<String> endpoints = new TreeSet<>();
+
+    @Override
+    public synchronized boolean register(String endpoint) {
+        if (!endpoint.startsWith("tcp://")) {
+            throw new BadRequestException("endpoint", endpoint, "tcp://host:port");
+        }
+        return endpoints.add(endpoint);
+    }
+
+    @Override
+    public synchronized boolean deregister(String endpoint) {
+        return endpoints.remove(endpoint);
+    }
+
+    @Override
+    public synchronized List<String> endpoints() {
+        return List.copyOf(endpoints);
+    }
+}
