@@ -1,0 +1,108 @@
+package dev.tandemkv.adapters.zmq.mesh;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.selection.Booking;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** A gateway here and one in a Java process of its own share load and sessions. */
+class TwoProcessesTest {
+
+    private static final class Child implements AutoCloseable {
+        private final Process process;
+        private final PrintStream commands;
+        private final BufferedReader answers;
+        final String endpoint;
+
+        Child() throws IOException {
+            process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-Xmx256m",
+                            "-XX:TieredStopAtLevel=1",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            GatewayProcess.class.getName())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+            answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+            endpoint = answer();
+        }
+
+        String ask(String command) throws IOException {
+            commands.println(command);
+            return answer();
+        }
+
+        private String answer() throws IOException {
+            String line = answers.readLine();
+            assertThat(line).as("the other process lives").isNotNull();
+            return line;
+        }
+
+        /** Ends it at once, with what it has booked. */
+        void kill() throws InterruptedException {
+            process.destroyForcibly().waitFor();
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            commands.close();
+            process.waitFor();
+        }
+    }
+
+    @Test
+    void loadAndSessions_areSharedBetweenProcesses_andASuccessorIsToldThem() throws Exception {
+        try (Gateway here = new Gateway()) {
+            Child there = new Child();
+            try {
+                connect(here, there, 2);
+                WorkerRank bound = here.book("ours", "session");
+                assertThat(there.ask("await 1")).isEqualTo("reached");
+                for (int i = 0; i < 8; i++) {
+                    assertThat(there.ask("look prompt" + i + " session")).isEqualTo("" + bound.workerId());
+                }
+                WorkerRank booked = WorkerRank.of(Long.parseLong(there.ask("book theirs another")));
+                assertThat(booked).isNotEqualTo(bound);
+                here.awaitCount(2);
+                assertThat(here.counted(booked)).isEqualTo(1);
+                assertThat(here.look("prompt", "another")).isEqualTo(booked);
+
+                assertThat(there.ask("book short third")).isNotNull();
+                here.awaitCount(3);
+                assertThat(there.ask("close short")).isEqualTo("closed");
+                here.awaitCount(2);
+                assertThat(there.ask("free ours")).isEqualTo("FREED");
+                here.awaitCount(1);
+                here.signal.await(() -> here.core.stats().freed() == 1);
+            } finally {
+                there.kill();
+            }
+            here.book("kept", "session");
+            try (Child successor = new Child()) {
+                connect(here, successor, 4);
+                assertThat(successor.ask("await 1")).isEqualTo("reached");
+                assertThat(successor.ask("look prompt session"))
+                        .isEqualTo("" + here.look("prompt", "session").workerId());
+                here.own.values().forEach(Booking::close);
+                assertThat(successor.ask("await 0")).isEqualTo("reached");
+            }
+        }
+    }
+
+    private static void connect(Gateway here, Child there, int subscriptions) throws Exception {
+        assertThat(there.ask("peer " + here.mesh.endpoint())).isEqualTo("true");
+        here.core.registerPeer(there.endpoint);
+        here.signal.await(() -> here.mesh.stats().joined() >= subscriptions);
+        assertThat(there.ask("heard")).isEqualTo("heard");
+    }
+}
