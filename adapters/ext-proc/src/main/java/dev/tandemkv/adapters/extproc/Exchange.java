@@ -1,0 +1,427 @@
+package dev.tandemkv.adapters.extproc;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.google.protobuf.ByteString;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.time.CancellationSignal;
+import dev.tandemkv.catalog.time.Scheduler;
+import io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode;
+import io.envoyproxy.envoy.service.ext_proc.v3.HttpBody;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProtocolConfiguration;
+import io.grpc.Status;
+import io.grpc.SynchronizationContext;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One HTTP request of the proxy, from its headers to the end of its answer.
+ *
+ * <pre>
+ *   HEAD -- headers without body --> ROUTED
+ *    |
+ *   BODY -- end of body --> PICKING -- decision --> ROUTED -- end of answer or of stream --> OVER
+ *    '------- refusal ---------'------------------------------------------------------------->
+ * </pre>
+ *
+ * <p>Everything after the constructor runs in {@link #turn}, one step at a time, on whatever thread comes: the transport's, the tokenizer's,
+ * the pool's. No field is touched outside it. A decision that arrives when the stream is gone is released there.
+ *
+ * <p>Copies of a body: none are made here. Its pieces stay as the transport delivered them, joined by reference; the JSON reader walks over
+ * them; a completion's prompt becomes one string, a conversation goes to the tokenizer piece by piece; and the way back to the proxy cuts
+ * the same bytes. What the transport and the tokenizer copy on their sockets is theirs.
+ */
+final class Exchange implements StreamObserver<ProcessingRequest> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+    private enum State {
+        HEAD,
+        BODY,
+        PICKING,
+        ROUTED,
+        OVER
+    }
+
+    private final PickerParts parts;
+    private final ServerCallStreamObserver<ProcessingResponse> out;
+    private final SynchronizationContext turn = new SynchronizationContext((thread, failure) -> failed(failure));
+    private final CancellationSignal.Source gone = CancellationSignal.source();
+    private final Runnable onOver;
+
+    private State state = State.HEAD;
+    private boolean streamedBack;
+    private boolean permit;
+    private boolean pulling;
+    private @Nullable RequestHead head;
+    private ByteString body = ByteString.EMPTY;
+    private boolean bodyHasTrailers;
+    private long bodyEndedAt;
+    private Pick.@Nullable Picked picked;
+    private @Nullable Held held;
+    private boolean prefillOver;
+    private Scheduler.@Nullable Task renewal;
+
+    Exchange(PickerParts parts, ServerCallStreamObserver<ProcessingResponse> out, Runnable onOver) {
+        this.parts = parts;
+        this.out = out;
+        this.onOver = onOver;
+    }
+
+    /** Takes one message at a time, and the next one only when the proxy keeps up with the answers. */
+    void open() {
+        out.disableAutoRequest();
+        out.setOnCancelHandler(() -> turn.execute(this::over));
+        out.setOnReadyHandler(() -> turn.execute(this::pull));
+        out.request(1);
+    }
+
+    @Override
+    public void onNext(ProcessingRequest message) {
+        turn.execute(() -> {
+            if (state != State.OVER) {
+                handle(message);
+                pulling = true;
+                pull();
+            }
+        });
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        turn.execute(this::over);
+    }
+
+    @Override
+    public void onCompleted() {
+        turn.execute(this::finish);
+    }
+
+    /** Ends the exchange because the picker closes. */
+    void shutDown() {
+        turn.execute(() -> end(Status.UNAVAILABLE.withDescription("the endpoint picker is closed")));
+    }
+
+    private void pull() {
+        if (pulling && state != State.OVER && out.isReady()) {
+            pulling = false;
+            out.request(1);
+        }
+    }
+
+    private void handle(ProcessingRequest message) {
+        try {
+            switch (message.getRequestCase()) {
+                case REQUEST_HEADERS -> requestHeaders(message);
+                case REQUEST_BODY -> requestBody(message.getRequestBody());
+                case REQUEST_TRAILERS -> requestTrailers();
+                case RESPONSE_HEADERS -> responseHeaders(message);
+                case RESPONSE_BODY -> responseBody(message.getResponseBody());
+                case RESPONSE_TRAILERS -> {
+                    out.onNext(Answers.RESPONSE_TRAILERS);
+                    release();
+                }
+                case REQUEST_NOT_SET -> end(Status.INVALID_ARGUMENT.withDescription("a message of no known kind"));
+            }
+        } catch (RuntimeException refused) {
+            refuse(refused);
+        }
+    }
+
+    // ---- the request
+
+    private void requestHeaders(ProcessingRequest message) {
+        if (state != State.HEAD) {
+            end(Status.INVALID_ARGUMENT.withDescription("request headers twice"));
+            return;
+        }
+        if (message.getObservabilityMode()) {
+            end(Status.FAILED_PRECONDITION.withDescription(
+                    "observability_mode: true (expected: false, answers decide)"));
+            return;
+        }
+        if (message.hasProtocolConfig() && !supports(message.getProtocolConfig())) {
+            return;
+        }
+        head = RequestHead.of(message.getRequestHeaders().getHeaders(), message.getMetadataContext(), parts.settings());
+        if (message.getRequestHeaders().getEndOfStream()) {
+            bodyEndedAt = parts.ticker().read();
+            route(new Pick(parts, head, gone).withoutBody());
+            return;
+        }
+        if (!parts.permits().tryAcquire()) {
+            throw Refusal.tooManyInFlight(parts.settings().maxInFlight());
+        }
+        permit = true;
+        state = State.BODY;
+    }
+
+    private boolean supports(ProtocolConfiguration config) {
+        streamedBack = config.getResponseBodyMode() == BodySendMode.FULL_DUPLEX_STREAMED;
+        if (config.getRequestBodyMode() != BodySendMode.FULL_DUPLEX_STREAMED) {
+            end(Status.FAILED_PRECONDITION.withDescription(
+                    "request_body_mode: " + config.getRequestBodyMode() + " (expected: FULL_DUPLEX_STREAMED)"));
+            return false;
+        }
+        if (!streamedBack && config.getResponseBodyMode() != BodySendMode.STREAMED) {
+            end(Status.FAILED_PRECONDITION.withDescription("response_body_mode: " + config.getResponseBodyMode()
+                    + " (expected: FULL_DUPLEX_STREAMED or STREAMED)"));
+            return false;
+        }
+        return true;
+    }
+
+    private void requestBody(HttpBody chunk) {
+        if (state != State.BODY) {
+            end(Status.INVALID_ARGUMENT.withDescription("request body in state " + state));
+            return;
+        }
+        if (chunk.getBody().size() > parts.settings().maxBodyBytes() - body.size()) {
+            throw Refusal.bodyTooLarge(parts.settings().maxBodyBytes());
+        }
+        body = body.concat(chunk.getBody());
+        if (chunk.getEndOfStream()) {
+            pick();
+        }
+    }
+
+    private void requestTrailers() {
+        if (state == State.BODY) {
+            bodyHasTrailers = true;
+            pick();
+        } else {
+            out.onNext(Answers.REQUEST_TRAILERS);
+        }
+    }
+
+    private void pick() {
+        state = State.PICKING;
+        bodyEndedAt = parts.ticker().read();
+        RequestContent content = RequestContent.of(body, parts.json());
+        new Pick(parts, known(head), gone)
+                .of(content)
+                .whenComplete((decision, failure) -> turn.execute(() -> {
+                    if (decision == null) {
+                        refuse(failure == null ? new IllegalStateException("no decision") : failure);
+                    } else {
+                        route(decision);
+                    }
+                }));
+    }
+
+    private void route(Pick.Picked decision) {
+        if (state == State.OVER) {
+            decision.close();
+            return;
+        }
+        picked = decision;
+        held = decision.held();
+        boolean hadBody = state == State.PICKING;
+        state = State.ROUTED;
+        returnPermit();
+        renewLater();
+        out.onNext(Answers.destination(decision, known(head), parts.ids().get()));
+        if (hadBody) {
+            Answers.requestBody(body, !bodyHasTrailers, out::onNext);
+            body = ByteString.EMPTY;
+            if (bodyHasTrailers) {
+                out.onNext(Answers.REQUEST_TRAILERS);
+            }
+        }
+        WorkerRank prefill = held == null ? null : held.prefill();
+        java.time.Duration took = java.time.Duration.ofNanos(parts.ticker().read() - bodyEndedAt);
+        tell(observer -> observer.onPicked(decision.worker(), prefill, took));
+    }
+
+    /** A booking that its pool owns by id lives as long as the exchange does. */
+    private void renewLater() {
+        if (held instanceof Held.One) {
+            renewal = parts.scheduler()
+                    .schedule(
+                            parts.settings().lease().dividedBy(3),
+                            () -> turn.execute(() -> {
+                                if (held != null) {
+                                    held.touch();
+                                    renewLater();
+                                }
+                            }));
+        }
+    }
+
+    // ---- the answer
+
+    private void responseHeaders(ProcessingRequest message) {
+        String served = RequestHead.served(message.getMetadataContext());
+        Pick.Picked sentTo = picked;
+        out.onNext(Answers.RESPONSE_HEADERS);
+        if (message.getResponseHeaders().getEndOfStream()) {
+            release();
+        } else if (served != null && sentTo != null && !served.equals(sentTo.address())) {
+            servedElsewhere(sentTo.worker(), served);
+        }
+    }
+
+    /** The load is where the request runs: its booking follows it. */
+    private void servedElsewhere(WorkerRank sentTo, String address) {
+        WorkerRank served = parts.endpoints().workersAt(Set.of(address)).stream()
+                .findFirst()
+                .map(id -> new WorkerRank(id, sentTo.rank()))
+                .orElse(null);
+        tell(observer -> observer.onServedElsewhere(sentTo, served));
+        Held former = held;
+        if (served == null || former == null) {
+            return;
+        }
+        new Pick(parts, known(head), gone)
+                .bookAt(served, former)
+                .ifPresent(
+                        moving -> moving.whenComplete((there, failure) -> turn.execute(() -> moved(there, failure))));
+    }
+
+    private void moved(@Nullable Held there, @Nullable Throwable failure) {
+        Held former = held;
+        if (there == null) {
+            LOG.debug("The booking stays with the worker that was picked", failure);
+        } else if (former == null) {
+            there.close();
+        } else {
+            held = there;
+            if (prefillOver) {
+                there.prefillComplete();
+            }
+            former.close();
+        }
+    }
+
+    private void responseBody(HttpBody chunk) {
+        if (streamedBack) {
+            Answers.responseBody(chunk.getBody(), chunk.getEndOfStream(), out::onNext);
+        } else {
+            out.onNext(Answers.RESPONSE_CHUNK);
+        }
+        if (!chunk.getBody().isEmpty() && !prefillOver && held != null) {
+            prefillOver = true;
+            WorkerRank worker = held.destination();
+            held.prefillComplete();
+            tell(observer -> observer.onPrefillComplete(worker));
+        }
+        if (chunk.getEndOfStream()) {
+            release();
+        }
+    }
+
+    // ---- the end
+
+    private void refuse(Throwable failure) {
+        if (state == State.OVER) {
+            return;
+        }
+        Refusal refusal = Refusal.of(failure);
+        if (refusal.kind() == dev.tandemkv.catalog.SelectionException.Kind.INTERNAL) {
+            LOG.warn("A request could not be routed", failure);
+        }
+        if (state == State.ROUTED) {
+            end(Status.INTERNAL.withDescription(refusal.text()));
+            return;
+        }
+        out.onNext(Answers.refusal(refusal, errorBody(refusal)));
+        tell(observer -> observer.onRefused(refusal.status()));
+        finish();
+    }
+
+    private ByteString errorBody(Refusal refusal) {
+        ByteString.Output bytes = ByteString.newOutput(128);
+        try (JsonGenerator json = parts.json().createGenerator(bytes)) {
+            json.writeStartObject();
+            json.writeStringField("error", refusal.text());
+            json.writeStringField("kind", refusal.kind().name());
+            json.writeEndObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteString();
+    }
+
+    private void finish() {
+        if (state != State.OVER) {
+            out.onCompleted();
+            over();
+        }
+    }
+
+    private void end(Status status) {
+        if (state != State.OVER) {
+            out.onError(status.asRuntimeException());
+            over();
+        }
+    }
+
+    /** Something of ours failed: the proxy is told, and nothing stays held. */
+    private void failed(Throwable failure) {
+        LOG.warn("An exchange failed", failure);
+        try {
+            end(Status.INTERNAL.withDescription("routing failed"));
+        } finally {
+            over();
+        }
+    }
+
+    private void over() {
+        if (state == State.OVER) {
+            return;
+        }
+        state = State.OVER;
+        body = ByteString.EMPTY;
+        returnPermit();
+        try {
+            gone.cancel();
+        } finally {
+            release();
+            onOver.run();
+            tell(PickerObserver::onEnded);
+        }
+    }
+
+    private void release() {
+        Scheduler.Task timer = renewal;
+        renewal = null;
+        if (timer != null) {
+            timer.cancel();
+        }
+        Held was = held;
+        held = null;
+        if (was != null) {
+            was.close();
+        }
+    }
+
+    private void returnPermit() {
+        if (permit) {
+            permit = false;
+            parts.permits().release();
+        }
+    }
+
+    private void tell(Consumer<PickerObserver> what) {
+        try {
+            what.accept(parts.observer());
+        } catch (RuntimeException e) {
+            LOG.warn("The picker's observer failed", e);
+        }
+    }
+
+    private static RequestHead known(@Nullable RequestHead head) {
+        if (head == null) {
+            throw new IllegalStateException("no request headers");
+        }
+        return head;
+    }
+}

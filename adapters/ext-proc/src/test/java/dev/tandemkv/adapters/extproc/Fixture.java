@@ -1,0 +1,134 @@
+package dev.tandemkv.adapters.extproc;
+
+import dev.tandemkv.adapters.tokenizer.TokenizeRequest;
+import dev.tandemkv.adapters.tokenizer.TokenizedPrompt;
+import dev.tandemkv.adapters.tokenizer.Tokenizer;
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.catalog.time.VirtualTime;
+import dev.tandemkv.coordinator.DisaggCoordinator;
+import dev.tandemkv.coordinator.PlanOrder;
+import dev.tandemkv.selection.PartitionLoads;
+import dev.tandemkv.selection.RankLoad;
+import dev.tandemkv.selection.SelectionCore;
+import io.envoyproxy.envoy.service.ext_proc.v3.ExternalProcessorGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** A picker in virtual time over a transport without threads: what a test sends is answered when the call returns. */
+final class Fixture implements AutoCloseable {
+
+    final VirtualTime time = new VirtualTime();
+    final SelectionCore decode = core(1, "10.0.0.");
+    final SelectionCore prefill = core(11, "10.0.1.");
+    final List<TokenizeRequest> tokenized = new ArrayList<>();
+
+    /** What the tokenizer answers next; {@code null}: one token for each byte, at once. */
+    @Nullable
+    CompletableFuture<TokenizedPrompt> tokenizing;
+
+    final EndpointPickerService picker;
+    private final Server server;
+    private final ManagedChannel channel;
+
+    static Fixture aggregated(PickerSettings settings) {
+        return new Fixture(settings, null);
+    }
+
+    static Fixture disaggregated(PlanOrder order) {
+        return new Fixture(PickerSettings.DEFAULT, order);
+    }
+
+    private Fixture(PickerSettings settings, @Nullable PlanOrder order) {
+        PickerRouting routing = order == null
+                ? PickerRouting.aggregated(decode)
+                : PickerRouting.disaggregated(
+                        DisaggCoordinator.builder(prefill, decode, time)
+                                .ticker(time)
+                                .order(order)
+                                .build(),
+                        PoolEndpoints.of(prefill, PartitionKey.DEFAULT),
+                        PartitionKey.DEFAULT_NAME);
+        picker = EndpointPickerService.builder(
+                        routing, PoolEndpoints.of(decode, PartitionKey.DEFAULT), new Tokens(), time)
+                .ticker(time)
+                .settings(settings)
+                .build();
+        String name = InProcessServerBuilder.generateName();
+        try {
+            server = InProcessServerBuilder.forName(name)
+                    .directExecutor()
+                    .addService(picker)
+                    .build()
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        channel = InProcessChannelBuilder.forName(name).directExecutor().build();
+    }
+
+    private SelectionCore core(long first, String network) {
+        SelectionCore core =
+                SelectionCore.builder().ticker(time).scheduler(time).build();
+        for (long id = first; id < first + 2; id++) {
+            core.upsert(WorkerSpec.builder(id)
+                    .endpoint("http://" + network + id + ":8000/")
+                    .blockSize(16)
+                    .dataParallelSize(2)
+                    .build());
+        }
+        return core;
+    }
+
+    Proxy open() {
+        Proxy proxy = new Proxy();
+        ExternalProcessorGrpc.newStub(channel).process(proxy);
+        return proxy;
+    }
+
+    /** Bookings of a core. */
+    static long bookings(SelectionCore core) {
+        return loads(core).stream().mapToLong(RankLoad::activeRequests).sum();
+    }
+
+    static long prefillTokens(SelectionCore core) {
+        return loads(core).stream().mapToLong(RankLoad::potentialPrefillTokens).sum();
+    }
+
+    private static List<RankLoad> loads(SelectionCore core) {
+        return core.loads(PartitionKey.DEFAULT).map(PartitionLoads::loads).orElse(List.of());
+    }
+
+    @Override
+    public void close() {
+        picker.close();
+        channel.shutdownNow();
+        server.shutdownNow();
+        decode.close();
+        prefill.close();
+    }
+
+    private final class Tokens implements Tokenizer {
+
+        @Override
+        public CompletionStage<TokenizedPrompt> tokenize(TokenizeRequest request) {
+            tokenized.add(request);
+            return tokenizing != null
+                    ? tokenizing
+                    : CompletableFuture.completedFuture(
+                            new TokenizedPrompt(new int[Math.toIntExact(request.bytes())], List.of()));
+        }
+
+        @Override
+        public void close() {}
+    }
+}
