@@ -16,6 +16,7 @@ import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.selection.explain.Regret;
 import dev.tandemkv.selection.host.ReplicaPeers;
 import dev.tandemkv.selection.internal.CoreParts;
@@ -335,6 +336,11 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
         return Optional.ofNullable(parts.partitions().find(partition))
                 .map(Partition::sessions)
                 .map(SessionAffinity::stats);
+    }
+
+    /** What the workers of a partition do, as the builder was told. */
+    public Role role(PartitionKey partition) {
+        return parts.engine().core().policies().roleOf(partition);
     }
 
     /** How far the knowledge of a partition's caches is believed; empty if there is no such partition. */

@@ -40,6 +40,7 @@ public final class SelectionCoreBuilder {
     private PolicyRegistry registry = PolicyRegistry.standard();
     private Function<PartitionKey, Role> roles = key -> Role.AGGREGATED;
     private final Map<Role, SelectionPolicy> policies = new EnumMap<>(Role.class);
+    private @Nullable SelectionPolicy policyOfOthers;
     private final List<SelectionObserver> observers = new ArrayList<>();
 
     SelectionCoreBuilder() {}
@@ -92,15 +93,16 @@ public final class SelectionCoreBuilder {
         return this;
     }
 
-    /** How workers are chosen, whatever their role. Default: what the configuration names, else the built-in cost. */
+    /**
+     * How workers are chosen, whatever their role, unless their role has a policy of its own. Default: what the configuration names, else
+     * the built-in cost.
+     */
     public SelectionCoreBuilder policy(SelectionPolicy policy) {
-        for (Role role : Role.values()) {
-            policy(role, policy);
-        }
+        policyOfOthers = Objects.requireNonNull(policy, "policy");
         return this;
     }
 
-    /** How the workers of one role are chosen. */
+    /** How the workers of one role are chosen, whatever is said of all. */
     public SelectionCoreBuilder policy(Role role, SelectionPolicy policy) {
         policies.put(role, Objects.requireNonNull(policy, "policy"));
         return this;
@@ -147,6 +149,13 @@ public final class SelectionCoreBuilder {
             throw new BadRequestException(
                     "scheduler", "none", "a Scheduler: bookings, waits and sessions end by time alone");
         }
+        Map<Role, SelectionPolicy> byRole = new EnumMap<>(Role.class);
+        for (Role role : Role.values()) {
+            SelectionPolicy own = policies.getOrDefault(role, policyOfOthers);
+            if (own != null) {
+                byRole.put(role, own);
+            }
+        }
         RandomGenerator source = random == null ? new SeededRandom(ticker.read() ^ clock.millis()) : random;
         return new SelectionCore(CoreParts.assemble(
                 config,
@@ -158,7 +167,7 @@ public final class SelectionCoreBuilder {
                 executor,
                 SelectionObserver.all(observers),
                 eventSources,
-                new RolePolicies(config, registry, roles, policies),
+                new RolePolicies(config, registry, roles, byRole),
                 decisionLog));
     }
 }

@@ -265,6 +265,36 @@ class CacheSignalTest {
                 .containsExactly("+LOOKUP_FAILED", "degraded LOAD_ONLY", "degraded LOAD_ONLY", "-LOOKUP_FAILED");
     }
 
+    /** The lookup is repeated inside the partition step once a request has waited long; an observer may ask the core all the same. */
+    @Test
+    void alarmOfALookupInsideAStep_isToldOutsideIt() {
+        AtomicBoolean up = new AtomicBoolean(true);
+        AtomicReference<SelectionCore> core = new AtomicReference<>();
+        List<Integer> loads = new ArrayList<>();
+        CoreFixture f = new CoreFixture(
+                SelectionConfig.builder().queueThreshold(0.0).build(),
+                SelectionHost.builder()
+                        .index(KvIndexSource.remote((partition, hashes) -> up.get()
+                                ? CompletableFuture.completedStage(List.of())
+                                : CompletableFuture.failedStage(new IOException("down"))))
+                        .build(),
+                new SelectionObserver() {
+                    @Override
+                    public void onSignalAlarm(PartitionKey partition, SignalAlarm alarm) {
+                        loads.add(core.get().loads().size());
+                    }
+                });
+        core.set(f.core);
+        f.core.upsert(CoreFixture.worker(1).maxNumBatchedTokens(1_000L).build());
+        Booking first = f.book(request(1, 64));
+        var second = f.core.selectAndReserve(request(2, 64).build());
+        f.time.advance(Duration.ofSeconds(11));
+        up.set(false);
+        first.close();
+        assertThat(second.toCompletableFuture()).isCompleted();
+        assertThat(loads).containsExactly(1);
+    }
+
     @Test
     void enginesReportLessThanWasPredicted_alarm() {
         CoreFixture f = core(SelectionConfig.DEFAULTS).workers(1);

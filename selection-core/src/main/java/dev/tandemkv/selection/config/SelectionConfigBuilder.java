@@ -281,6 +281,13 @@ public final class SelectionConfigBuilder {
         return this;
     }
 
+    /** Most sessions of one partition's table. Default 65,536. */
+    public SelectionConfigBuilder sessionAffinityMaxEntries(int sessionAffinityMaxEntries) {
+        Check.atLeast("session_affinity_max_entries", sessionAffinityMaxEntries, 1);
+        sessions.maxEntries = sessionAffinityMaxEntries;
+        return this;
+    }
+
     /** Default none: a session stays however much more is booked on its worker. */
     public SelectionConfigBuilder sessionLoadMargin(@Nullable Double sessionLoadMargin) {
         sessions.loadMargin = sessionLoadMargin;

@@ -48,6 +48,9 @@ public record SessionConfig(
         RebindMoment rebind = RebindMoment.ON_FIRST_TOKEN;
 
         @Nullable
+        Integer maxEntries;
+
+        @Nullable
         Double loadMargin;
 
         Draft() {}
@@ -58,6 +61,7 @@ public record SessionConfig(
                 ttl = from.ttl();
                 mode = from.mode();
                 rebind = from.rebindMoment();
+                maxEntries = from.maxEntries();
             }
             pinPolicy = c.pinPolicy();
             overloaded = c.overloaded();
@@ -65,13 +69,16 @@ public record SessionConfig(
         }
 
         SessionConfig build() {
-            AffinityConfig table = ttl == null
-                    ? null
-                    : AffinityConfig.builder(ttl)
-                            .mode(mode)
-                            .rebindMoment(rebind)
-                            .build();
-            return new SessionConfig(table, pinPolicy, overloaded, loadMargin);
+            return new SessionConfig(ttl == null ? null : table(ttl), pinPolicy, overloaded, loadMargin);
+        }
+
+        private AffinityConfig table(Duration ttl) {
+            AffinityConfig.Builder table =
+                    AffinityConfig.builder(ttl).mode(mode).rebindMoment(rebind);
+            if (maxEntries != null) {
+                table.maxEntries(maxEntries);
+            }
+            return table.build();
         }
     }
 }

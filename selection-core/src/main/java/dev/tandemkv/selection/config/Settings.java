@@ -105,6 +105,7 @@ final class Settings {
             small("queue_max_overtakes", SelectionConfigBuilder::queueMaxOvertakes),
             choice("queue_no_workers", QueueConfig.NoWorkers.values(), SelectionConfigBuilder::queueNoWorkers),
             seconds("session_affinity_ttl_secs", SelectionConfigBuilder::sessionAffinityTtl),
+            small("session_affinity_max_entries", SelectionConfigBuilder::sessionAffinityMaxEntries),
             choice("session_affinity_mode", AffinityMode.values(), SelectionConfigBuilder::sessionAffinityMode),
             choice("session_pin_policy", PinPolicy.values(), SelectionConfigBuilder::sessionPinPolicy),
             choice("session_overloaded", SessionConfig.Overloaded.values(), SelectionConfigBuilder::sessionOverloaded),

@@ -1,5 +1,9 @@
 package dev.tandemkv.selection.host;
 
+import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.config.TrackingConfig.PrefillLoadModel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +42,36 @@ public record SelectionHost(
 
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** Settings and ports that have no effect without each other; for one warning at start. */
+    public List<String> withoutEffect(SelectionConfig config) {
+        List<String> idle = new ArrayList<>();
+        boolean models = config.tracking().prefillLoadModel() != PrefillLoadModel.NONE;
+        if (models && prefillEstimator == null) {
+            idle.add("router_prefill_load_model: the host has no prefillEstimator");
+        } else if (!models && prefillEstimator != null) {
+            idle.add("prefillEstimator: router_prefill_load_model is none");
+        }
+        if (config.index().sharedCacheType() != null && sharedCache == null) {
+            idle.add("shared_cache_type: the host has no sharedCache");
+        } else if (sharedCache != null && config.scoring().sharedCacheMultiplier() == 0) {
+            idle.add("sharedCache: shared_cache_multiplier is 0");
+        }
+        if (config.index().useRemoteIndexer() && index instanceof KvIndexSource.Owned) {
+            idle.add("use_remote_indexer: the host's index is its own");
+        }
+        if (!config.index().useKvEvents()
+                && index instanceof KvIndexSource.Owned owned
+                && owned.ingress().listens()) {
+            idle.add("index: use_kv_events is false");
+        }
+        if (config.replicaSync() && replication == null) {
+            idle.add("router_replica_sync: the host has no replica channel");
+        } else if (!config.replicaSync() && replication != null) {
+            idle.add("replica channel: router_replica_sync is false");
+        }
+        return List.copyOf(idle);
     }
 
     /** Collects the ports; not thread-safe. */

@@ -150,11 +150,7 @@ public record CoreParts(
     /** Settings and ports that have no effect beside the others. */
     public static List<String> withoutEffect(SelectionConfig config, SelectionHost host) {
         List<String> idle = new ArrayList<>(config.withoutEffect());
-        if (config.replicaSync() && host.replication() == null) {
-            idle.add("router_replica_sync: the host has no replica channel");
-        } else if (!config.replicaSync() && host.replication() != null) {
-            idle.add("replica channel: router_replica_sync is false");
-        }
+        idle.addAll(host.withoutEffect(config));
         return List.copyOf(idle);
     }
 

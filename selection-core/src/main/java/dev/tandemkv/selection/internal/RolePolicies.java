@@ -42,6 +42,11 @@ public final class RolePolicies implements CoreContext.Policies {
     }
 
     @Override
+    public Role roleOf(PartitionKey partition) {
+        return roles.apply(partition);
+    }
+
+    @Override
     public String nameFor(PartitionKey partition) {
         return policyFor(roles.apply(partition)).name();
     }

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +63,9 @@ public final class CacheTrust {
     private final Map<WorkerRank, Signal> signals = new ConcurrentHashMap<>();
     private final AtomicLong nextLook;
 
+    /** Takes what must not run inside a step; the partition's way, once there is one. */
+    private volatile Consumer<Runnable> telling;
+
     private final Object lock = new Object();
     private volatile Set<WorkerRank> below = Set.of();
     /** Those of them of which the index may hold something. */
@@ -99,6 +103,12 @@ public final class CacheTrust {
                 new Alarms());
         exactness = health.feedObserver();
         nextLook = new AtomicLong(core.ticker().read());
+        telling = core.afterwards()::run;
+    }
+
+    /** Observers are told this way from now on. */
+    void tellThrough(Consumer<Runnable> afterTheStep) {
+        telling = afterTheStep;
     }
 
     /** What a lookup rests on while nothing is wrong. */
@@ -223,7 +233,7 @@ public final class CacheTrust {
             return;
         }
         LadderRung rung = believed ? best : fallback;
-        core.afterwards().run(() -> core.observer().onRankRung(key, rank.workerId(), rank.rank(), rung));
+        telling.accept(() -> core.observer().onRankRung(key, rank.workerId(), rank.rank(), rung));
     }
 
     private static Set<WorkerRank> with(Set<WorkerRank> ranks, WorkerRank rank, boolean in) {
@@ -281,14 +291,14 @@ public final class CacheTrust {
             update();
             LOG.warn("cache signal of {}: {}", key, alarm);
             core.counters().alarms.increment();
-            core.afterwards().run(() -> core.observer().onSignalAlarm(key, alarm));
+            telling.accept(() -> core.observer().onSignalAlarm(key, alarm));
         }
 
         @Override
         public void onCleared(SignalAlarm alarm) {
             update();
             LOG.info("cache signal of {}: {} is over", key, alarm);
-            core.afterwards().run(() -> core.observer().onSignalCleared(key, alarm));
+            telling.accept(() -> core.observer().onSignalCleared(key, alarm));
         }
 
         private void update() {

@@ -7,6 +7,7 @@ import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.SelectionObserver;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.selection.explain.DecisionLog;
 import dev.tandemkv.selection.host.SelectionHost;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
@@ -53,6 +54,8 @@ public record CoreContext(
 
     /** Which policy serves a partition. */
     public interface Policies {
+        Role roleOf(PartitionKey partition);
+
         String nameFor(PartitionKey partition);
 
         PolicyComponents componentsFor(PartitionKey partition);

@@ -1,7 +1,6 @@
 package dev.tandemkv.selection.internal.partition;
 
 import dev.tandemkv.affinity.AffinityTarget;
-import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
@@ -223,16 +222,6 @@ final class Eligibility {
             if (reason != null) {
                 told.accept(roster.rank(row), reason);
             }
-        }
-    }
-
-    /** Refuses a pin outside what the request itself allows. */
-    static void requirePinAllowed(SelectRequest request, @Nullable Set<Long> allowed) {
-        WorkerRank pin = request.pinnedWorker();
-        if (pin != null
-                && ((allowed != null && !allowed.contains(pin.workerId()))
-                        || request.excludedWorkerIds().contains(pin.workerId()))) {
-            throw new BadRequestException("pinned_worker", pin, "a worker of the allowed set");
         }
     }
 

@@ -75,6 +75,15 @@ public final class Mailbox {
         leaving.add(completion);
     }
 
+    /** {@link #afterwards} for a caller that may be inside or not; runs at once where it is not. */
+    void afterwardsFromAnywhere(Runnable completion) {
+        if (lock.isHeldByCurrentThread()) {
+            leaving.add(completion);
+        } else {
+            afterwards.run(completion);
+        }
+    }
+
     /**
      * Goes in without waiting, for work that is not worth an object. Whoever got in must {@link #leave}.
      *

@@ -83,6 +83,7 @@ public final class Partition {
         hashing = new PromptHashing(
                 core.ticker(), tokensPerBlock(), eagle, core.config().tracking(), keyed, core.random());
         mailbox = new Mailbox(core.afterwards());
+        cache.trust().tellThrough(mailbox::afterwardsFromAnywhere);
         random = core.random().split();
         ledger = new BookingLedger(
                 new LeaseTimes(

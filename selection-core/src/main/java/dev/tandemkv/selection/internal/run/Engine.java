@@ -159,9 +159,9 @@ public final class Engine {
         AffinityLease lease = row.end(reason);
         if (lease != null) {
             if (ending == Lifecycle.Ending.WELL) {
-                lease.succeeded();
+                Sessions.quietly(lease::succeeded);
             }
-            lease.close();
+            Sessions.quietly(lease::close);
         }
         PredictedLease assumed = row.takeAssumed();
         if (assumed != null) {

@@ -104,7 +104,7 @@ public final class Lifecycle {
             if (live) {
                 AffinityLease lease = row.lease();
                 if (lease != null) {
-                    lease.firstToken();
+                    Sessions.quietly(lease::firstToken);
                 }
                 engine.progressed(row, entry);
                 served(row, entry);
@@ -178,11 +178,19 @@ public final class Lifecycle {
         in.mailbox().submit(() -> {
             try {
                 A done = work.apply(in);
-                in.mailbox().afterwards(() -> stage.settle(after.apply(done)));
-            } catch (RuntimeException e) {
+                in.mailbox().afterwards(() -> settle(stage, done, after));
+            } catch (RuntimeException | Error e) {
                 in.mailbox().afterwards(() -> stage.fail(e));
             }
         });
         return stage;
+    }
+
+    private static <A, B> void settle(PendingStage<B> stage, A done, Function<A, B> after) {
+        try {
+            stage.settle(after.apply(done));
+        } catch (RuntimeException | Error e) {
+            stage.fail(e);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.internal.run;
 
+import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.CancelledException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.SelectionException;
@@ -39,15 +40,15 @@ public final class Requests {
     }
 
     public CompletionStage<Booking> selectAndReserve(SelectRequest request) {
-        return new SelectRun<>(engine, request, Purpose.BOOK, Delivery.HANDLE).start();
+        return book(request, Delivery.HANDLE);
     }
 
     public CompletionStage<Selection> reserve(SelectRequest request) {
-        return new SelectRun<>(engine, request, Purpose.BOOK, Delivery.BY_ID).start();
+        return book(request, Delivery.BY_ID);
     }
 
     public CompletionStage<Booking> lease(SelectRequest request) {
-        return new SelectRun<>(engine, request, Purpose.BOOK, Delivery.LEASE).start();
+        return book(request, Delivery.LEASE);
     }
 
     public CompletionStage<Reserved> createReservation(ReservationRequest request) {
@@ -64,7 +65,20 @@ public final class Requests {
     }
 
     public Attempted<Booking> tryReserve(SelectRequest request) {
+        if (request.mode() == Mode.ADVISORY) {
+            return new Attempted.Refused<>(advisoryBooking());
+        }
         return now(new SelectRun<>(engine, request, Purpose.BOOK, Delivery.HANDLE).startNow());
+    }
+
+    private <T> CompletionStage<T> book(SelectRequest request, Delivery<T> delivery) {
+        return request.mode() == Mode.ADVISORY
+                ? CompletableFuture.failedStage(advisoryBooking())
+                : new SelectRun<>(engine, request, Purpose.BOOK, delivery).start();
+    }
+
+    private static BadRequestException advisoryBooking() {
+        return new BadRequestException("advisory", true, "false for what is booked");
     }
 
     private static Purpose purposeOf(SelectRequest request) {

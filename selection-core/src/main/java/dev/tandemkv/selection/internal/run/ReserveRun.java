@@ -113,7 +113,7 @@ final class ReserveRun {
             install(row, entry, lease, known);
         } catch (RuntimeException e) {
             if (lease != null) {
-                lease.close();
+                Sessions.quietly(lease::close);
             }
             known.close();
             partition.mailbox().submit(() -> {
@@ -159,7 +159,7 @@ final class ReserveRun {
         engine.abandon(claim);
         claim = null;
         if (hold != null) {
-            hold.close();
+            Sessions.quietly(hold::close);
         }
         boolean moved =
                 cause instanceof SelectionException known && known.kind() == SelectionException.Kind.BAD_REQUEST;

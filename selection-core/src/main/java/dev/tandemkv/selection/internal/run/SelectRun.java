@@ -283,7 +283,7 @@ final class SelectRun<T> implements Runnable {
             install(in, made, entry, lease, known, selection);
         } catch (RuntimeException e) {
             if (lease != null) {
-                lease.close();
+                Sessions.quietly(lease::close);
             }
             known.close();
             undo(in, made);
@@ -434,7 +434,7 @@ final class SelectRun<T> implements Runnable {
     private void closeHold() {
         AffinityHold held = hold;
         if (held != null) {
-            held.close();
+            Sessions.quietly(held::close);
         }
     }
 }

@@ -23,9 +23,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** How a request meets its session: looked at by a plain selection, held by a booking, committed under the booking. */
 final class Sessions {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Sessions.class);
 
     private Sessions() {}
 
@@ -113,6 +117,15 @@ final class Sessions {
                 .commitOrFailover(hold, AffinityTarget.of(booked), in::isLive)
                 .map(AffinityLease::followBooking)
                 .orElse(null);
+    }
+
+    /** Gives back or tells the session table something; what fails there keeps nobody from an answer. */
+    static void quietly(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException | Error e) {
+            LOG.warn("a session table could not be told", e);
+        }
     }
 
     static Throwable unwrap(Throwable failure) {
