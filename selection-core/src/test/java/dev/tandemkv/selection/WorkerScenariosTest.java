@@ -7,6 +7,7 @@ import static dev.tandemkv.selection.CoreFixture.request;
 import static dev.tandemkv.selection.CoreFixture.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.CatalogChanges;
@@ -237,6 +238,20 @@ class WorkerScenariosTest {
         assertThat(now(booking.ended())).isEqualTo(EndReason.WORKER_REMOVED);
         assertThat(f.select(request(1, 160)).overlap()).isEqualTo(Overlap.NONE);
         f.assertEmpty();
+    }
+
+    @Test
+    void dMember_newIncarnationWithFewerRanks_everyRankStillHasARowOfItsOwn() {
+        CoreFixture f = new CoreFixture();
+        f.core.upsert(worker(1).dataParallelSize(3).incarnation("a").build());
+        f.core.upsert(worker(1).dataParallelSize(1).incarnation("b").build());
+        for (long id = 2; id <= 6; id++) {
+            f.core.upsert(worker(id).build());
+            f.book(request((int) id, 64).pinnedWorker(WorkerRank.of(id)));
+        }
+        assertThat(f.core.loads().get(0).loads())
+                .extracting(load -> load.worker().workerId(), RankLoad::activeRequests)
+                .containsExactly(tuple(1L, 0), tuple(2L, 1), tuple(3L, 1), tuple(4L, 1), tuple(5L, 1), tuple(6L, 1));
     }
 
     @Test

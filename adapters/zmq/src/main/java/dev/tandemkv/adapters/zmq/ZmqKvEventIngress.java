@@ -16,6 +16,7 @@ import dev.tandemkv.indexer.event.FeedConfig;
 import dev.tandemkv.indexer.event.FeedObserver;
 import dev.tandemkv.indexer.event.FeedSource;
 import dev.tandemkv.indexer.event.IndexFeed;
+import dev.tandemkv.indexer.event.RankStatus;
 import dev.tandemkv.indexer.hash.BlockHasher;
 import dev.tandemkv.selection.host.KvEventIngress;
 import java.util.ArrayList;
@@ -300,6 +301,11 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
     }
 
     // ---- what is known
+
+    @Override
+    public Optional<RankStatus> status(PartitionKey partition, WorkerRank rank) {
+        return feed(partition).flatMap(feed -> feed.status(rank));
+    }
 
     /** The feed of a partition that was opened: exactness, cursors and counters of its ranks. */
     public Optional<IndexFeed> feed(PartitionKey partition) {

@@ -156,11 +156,11 @@ final class Roster {
         return row == null ? -1 : row;
     }
 
-    /** The rows of a worker, in order of rank. */
+    /** The rows of a worker as of the last {@link #reorder}, in order of rank, without those it has lost since. */
     List<Integer> rowsOf(long workerId) {
         List<Integer> found = new ArrayList<>();
         for (int row : order) {
-            if (ranks[row].workerId() == workerId) {
+            if (workerIdBits[row] == workerId && rowOf(ranks[row]) == row) {
                 found.add(row);
             }
         }
