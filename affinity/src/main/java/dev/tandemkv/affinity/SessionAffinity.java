@@ -54,10 +54,10 @@ public final class SessionAffinity implements AutoCloseable {
     private final Tombstones tombstones;
     private final Sweeper sweeper;
     private final BindingTable bindings;
-    private final ReplicaRows replicaRows;
     private final Tally tally;
     private final Trampoline trampoline;
     private final Replication replication;
+    private final ReplicaExchange exchange;
     private final WeakReference<SessionAffinity> self = new WeakReference<>(this);
     private final Claims claims;
     private final AtomicInteger waiting = new AtomicInteger();
@@ -74,9 +74,11 @@ public final class SessionAffinity implements AutoCloseable {
         tombstones = new Tombstones(config.tombstoneRetention().toNanos(), config.maxEntries());
         sweeper = new Sweeper(rows, tombstones, ticker);
         bindings = new BindingTable(config, ticker, versions, rows, tombstones, sweeper);
-        replicaRows = new ReplicaRows(rows, tombstones, ticker);
         tally = new Tally(builder.observer);
         replication = new Replication(partition, tally);
+        ReplicaRows replicaRows = new ReplicaRows(rows, tombstones, ticker);
+        exchange =
+                new ReplicaExchange(partition, config, ticker, bindings, replicaRows, tombstones, replication, tally);
         claims = new Claims(bindings, ticker, tally, this::perform);
         trampoline = new Trampoline(builder.executor);
     }
@@ -334,7 +336,7 @@ public final class SessionAffinity implements AutoCloseable {
             versions.writeAs(origin);
             // A quarter of the TTL: a binding quiet for half of it is announced before three quarters have passed.
             long quiet = config.ttl().toNanos() / 2;
-            runEvery(config.ttl().dividedBy(4), table -> table.refreshLeased(quiet));
+            runEvery(config.ttl().dividedBy(4), table -> table.exchange.refreshLeased(quiet, table::perform));
         });
     }
 
@@ -349,21 +351,7 @@ public final class SessionAffinity implements AutoCloseable {
      * @param life how long a binding lives on by it; more than the TTL is the TTL
      */
     ReplicaApplyOutcome apply(AffinityReplicaRecord record, Duration life) {
-        if (utf8Length(record.sessionId()) > config.maxSessionIdBytes()) {
-            return ReplicaApplyOutcome.REJECTED_SESSION_ID;
-        }
-        AffinityTarget target = record.target();
-        if (target == null) {
-            return replicaRows.applyTombstone(record.sessionId(), record.version());
-        }
-        Effects effects = new Effects();
-        long nanos = Math.min(Scheduler.saturatedNanos(life), config.ttl().toNanos());
-        ReplicaApplyOutcome outcome =
-                replicaRows.applyBinding(record.sessionId(), target, record.version(), nanos, effects);
-        if (effects.isDuplicate()) {
-            tally.duplicate();
-        }
-        return outcome;
+        return exchange.apply(record, life);
     }
 
     VersionClock versions() {
@@ -380,11 +368,7 @@ public final class SessionAffinity implements AutoCloseable {
      * @param limit largest number of reminders
      */
     public List<AffinityReminder> snapshot(int limit) {
-        List<AffinityReminder> all = bindingsTo(target -> true);
-        long origin = replication.origin();
-        tombstones.forEach((sessionId, version) -> all.add(new AffinityReminder(
-                new AffinityReplicaRecord(partition, sessionId, null, version, origin), Duration.ZERO)));
-        return List.copyOf(all.subList(0, Math.min(limit, all.size())));
+        return exchange.snapshot(limit);
     }
 
     /**
@@ -394,28 +378,7 @@ public final class SessionAffinity implements AutoCloseable {
      * @param to which targets; asked outside every lock
      */
     public List<AffinityReminder> snapshot(int limit, Predicate<AffinityTarget> to) {
-        List<AffinityReminder> some = bindingsTo(to);
-        return List.copyOf(some.subList(0, Math.min(limit, some.size())));
-    }
-
-    private List<AffinityReminder> bindingsTo(Predicate<AffinityTarget> to) {
-        List<AffinityReminder> reminders = new ArrayList<>();
-        long origin = replication.origin();
-        long now = ticker.read();
-        bindings.forEachBinding((sessionId, binding) -> {
-            if (to.test(binding.target())) {
-                reminders.add(new AffinityReminder(
-                        new AffinityReplicaRecord(partition, sessionId, binding.target(), binding.version(), origin),
-                        binding.activeLeases() > 0
-                                ? config.ttl()
-                                : Duration.ofNanos(Math.max(0, binding.idleDeadline() - now))));
-            }
-        });
-        return reminders;
-    }
-
-    private void refreshLeased(long quietNanos) {
-        replicaRows.refreshLeased(quietNanos, this::perform);
+        return exchange.snapshot(limit, to);
     }
 
     // ---- effects and background ----
