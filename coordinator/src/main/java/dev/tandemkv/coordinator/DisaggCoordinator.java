@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * failed planning call answers only after everything that was held was freed or the free was tried once; what is then outstanding is
  * retried by the coordinator and listed by {@link #pendingFrees()}.
  */
-public final class DisaggCoordinator {
+public final class DisaggCoordinator implements AutoCloseable {
 
     private final Coordination coordination;
     private final PlanOrder order;
@@ -61,8 +61,8 @@ public final class DisaggCoordinator {
      * Books what the request needs: both legs, or decode alone where that is decided.
      *
      * @return the plan, or a failed stage: {@link PlanFailedException}, {@link TransferMetadataException}, {@link
-     *     UnsatisfiableTransferDomainException}, {@link PlanLimitException}, or a {@link dev.tandemkv.catalog.ConflictException} where a plan of
-     *     that id is open
+     *     UnsatisfiableTransferDomainException}, {@link PlanLimitException}, {@link dev.tandemkv.catalog.ShutdownException}, or a {@link
+     *     dev.tandemkv.catalog.ConflictException} where a plan of that id is open
      */
     public CompletionStage<RoutingPlan> plan(DisaggRequest request, CancellationSignal signal) {
         return coordination.plan(Objects.requireNonNull(request, "request"), Objects.requireNonNull(signal, "signal"));
@@ -131,6 +131,16 @@ public final class DisaggCoordinator {
     /** Every release that is not confirmed yet, in no order. */
     public List<PendingFree> pendingFrees() {
         return coordination.pendingFrees();
+    }
+
+    /**
+     * Refuses further plans with {@link dev.tandemkv.catalog.ShutdownException} and releases the open ones; planning calls that are running fail
+     * with kind {@code SHUTDOWN}. Frees that fail go on being retried while the scheduler runs, and are listed. Does not close the pools.
+     * Idempotent.
+     */
+    @Override
+    public void close() {
+        coordination.close();
     }
 
     /** Collects the options of a coordinator; not thread-safe. */

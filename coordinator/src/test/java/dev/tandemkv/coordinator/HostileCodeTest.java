@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.SelectionException.Kind;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
@@ -210,6 +211,40 @@ class HostileCodeTest {
                 })
                 .build();
         get(start(c)).close();
+        assertOver(c);
+    }
+
+    @Test
+    void kA7_closedWhilePlanning_callFailsAsShutdownAndNothingIsHeld() {
+        for (PlanOrder order : PlanOrder.values()) {
+            for (Fault fault : new Fault[] {Fault.HANG, Fault.SLOW_REPLY}) {
+                DisaggCoordinator c = f.of(order);
+                (order == PlanOrder.DECODE_ANCHORED ? f.prefill : f.decode).next("reserve", fault);
+                CompletionStage<RoutingPlan> call = start(c);
+                c.close();
+                f.advanceSeconds(1);
+                assertThat(failure(call, SelectionException.class).kind()).isEqualTo(Kind.SHUTDOWN);
+                f.prefill.resume();
+                f.decode.resume();
+                f.advanceSeconds(400);
+                assertOver(c);
+            }
+        }
+    }
+
+    @Test
+    void kA7_closed_openPlansAreReleasedAndNewOnesRefused() {
+        DisaggCoordinator c = f.of(PlanOrder.PREFILL_ANCHORED);
+        RoutingPlan plan = plan(c);
+        f.decode.next("free", Fault.FAIL);
+        c.close();
+        assertThat(plan.state()).isEqualTo(LinkedBookingState.RELEASE_PENDING);
+        assertThat(failure(start(c), ShutdownException.class).httpStatus()).isEqualTo(503);
+        c.close();
+        get(c.prefillComplete(plan));
+        plan.close();
+        f.advanceSeconds(5);
+        assertThat(plan.state()).isEqualTo(LinkedBookingState.RELEASED);
         assertOver(c);
     }
 }

@@ -96,6 +96,10 @@ public final class Coordination {
         return registry.pendingFrees();
     }
 
+    public void close() {
+        registry.close();
+    }
+
     @FunctionalInterface
     private interface Flow {
         CompletableFuture<Void> start(PlanRun run);

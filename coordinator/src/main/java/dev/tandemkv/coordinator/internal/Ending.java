@@ -1,7 +1,9 @@
 package dev.tandemkv.coordinator.internal;
 
+import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.coordinator.LinkedBookingState;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Why a plan ends, and so through which states: of those that fit, the first that the table of edges allows. */
 enum Ending {
@@ -10,7 +12,19 @@ enum Ending {
     /** The caller withdrew while planning. */
     CANCELLATION,
     /** The caller is done with the plan. */
-    RELEASE;
+    RELEASE,
+    /** The coordinator was closed. */
+    SHUTDOWN;
+
+    /** What a planning call that was ended this way fails as, or {@code null} if it failed by itself. */
+    @Nullable
+    Kind kindOfEndedCall() {
+        return switch (this) {
+            case FAILURE -> null;
+            case CANCELLATION, RELEASE -> Kind.CANCELLED;
+            case SHUTDOWN -> Kind.SHUTDOWN;
+        };
+    }
 
     /** The state of a plan whose frees are outstanding. */
     LinkedBookingState pendingFrom(LinkedBookingState state) {
@@ -26,12 +40,12 @@ enum Ending {
                 firstLegal(
                         state, LinkedBookingState.COMPENSATED, LinkedBookingState.FAILED, LinkedBookingState.RELEASED);
             case CANCELLATION -> firstLegal(state, LinkedBookingState.COMPENSATED, LinkedBookingState.RELEASED);
-            case RELEASE -> firstLegal(state, LinkedBookingState.RELEASED, LinkedBookingState.COMPENSATED);
+            case RELEASE, SHUTDOWN -> firstLegal(state, LinkedBookingState.RELEASED, LinkedBookingState.COMPENSATED);
         };
     }
 
     boolean isCompensation() {
-        return this != RELEASE;
+        return this == FAILURE || this == CANCELLATION;
     }
 
     private static LinkedBookingState firstLegal(LinkedBookingState from, LinkedBookingState... candidates) {

@@ -228,10 +228,7 @@ final class PlanRun {
     /** Answers the error of a second call whose prefill stays booked for the next try. */
     <T> CompletableFuture<T> keepForRetry(Throwable cause) {
         return CompletableFuture.failedFuture(new PlanFailedException(
-                PlanFailedException.Step.DECODE_COMMIT,
-                endedByCaller() ? Kind.CANCELLED : Failures.kind(cause),
-                cause,
-                historySnapshot()));
+                PlanFailedException.Step.DECODE_COMMIT, kindOf(cause), cause, historySnapshot()));
     }
 
     boolean isEnding() {
@@ -303,9 +300,7 @@ final class PlanRun {
     /** Fails planning because a step failed. */
     <T> CompletableFuture<T> fail(PlanFailedException.Step step, Throwable failure) {
         Throwable cause = Failures.unwrap(failure);
-        return fail(
-                cause,
-                h -> new PlanFailedException(step, endedByCaller() ? Kind.CANCELLED : Failures.kind(cause), cause, h));
+        return fail(cause, h -> new PlanFailedException(step, kindOf(cause), cause, h));
     }
 
     /** A flow fails after it has ended the plan or kept it for a retry; anything else was thrown by code of the host. */
@@ -317,9 +312,11 @@ final class PlanRun {
         return fail(failure, h -> new PlanFailedException(PlanFailedException.Step.HOST_CODE, kind, failure, h));
     }
 
-    private boolean endedByCaller() {
+    /** The kind of what failed, unless it failed because somebody ended the plan. */
+    private Kind kindOf(Throwable cause) {
         synchronized (plan.lock) {
-            return plan.ending == Ending.CANCELLATION || plan.ending == Ending.RELEASE;
+            Kind ended = plan.ending == null ? null : plan.ending.kindOfEndedCall();
+            return ended == null ? Failures.kind(cause) : ended;
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.tandemkv.coordinator.internal;
 
 import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.coordinator.DisaggRequest;
 import dev.tandemkv.coordinator.Leg;
@@ -40,6 +41,8 @@ final class Registry {
 
     private final ReferenceQueue<RoutingPlan> lostHandles = new ReferenceQueue<>();
 
+    private volatile boolean closed;
+
     private final Object sweepLock = new Object();
     /** Guarded by the sweep lock. */
     private Scheduler.@Nullable Task sweep;
@@ -58,7 +61,11 @@ final class Registry {
         }
     }
 
+    /** @throws dev.tandemkv.catalog.SelectionException if it is refused: closed, too many, or an id that is open */
     PlanRun open(DisaggRequest request) {
+        if (closed) {
+            throw shutdown();
+        }
         if (openCount.incrementAndGet() > settings.maxOpenPlans()) {
             openCount.decrementAndGet();
             throw new PlanLimitException(settings.maxOpenPlans());
@@ -68,8 +75,22 @@ final class Registry {
             openCount.decrementAndGet();
             throw new ConflictException("plan", request.id(), "is still open");
         }
+        if (closed) {
+            run.end(Ending.SHUTDOWN, null);
+            throw shutdown();
+        }
         keepSweeping();
         return run;
+    }
+
+    /** Refuses further plans and ends the open ones. Who opens and who closes each look at the other's mark after setting their own. */
+    void close() {
+        closed = true;
+        open.values().forEach(run -> run.end(Ending.SHUTDOWN, null));
+    }
+
+    private static ShutdownException shutdown() {
+        return new ShutdownException("coordinator");
     }
 
     RoutingPlan handOut(PlanRun run) {
