@@ -41,7 +41,16 @@ final class SessionSelection {
     record Chosen(Booking booking, @Nullable AffinityHold hold) {}
 
     /** The same request on every try: what is asked, who must not be chosen, and what ends it. */
-    private record Ask(SelectRequest request, Phase phase, Set<Long> excluded, CancellationSignal stop) {}
+    private record Ask(SelectRequest request, Phase phase, Set<Long> excluded, CancellationSignal stop) {
+
+        /** The outcome of the first reserve may be unknown, and then its id is still being freed: the second one needs another. */
+        Ask again() {
+            SelectRequest next = request.toBuilder()
+                    .selectionId(request.selectionId() + "/again")
+                    .build();
+            return new Ask(next, phase, excluded, stop);
+        }
+    }
 
     CompletableFuture<Chosen> choose(SelectRequest request, Phase phase, Set<Long> excluded, CancellationSignal stop) {
         return attempt(new Ask(request, phase, excluded, stop), 1);
@@ -104,7 +113,9 @@ final class SessionSelection {
     /** A target that the request itself excludes does not steer: the commit is refused later, and the binding stays. */
     static SelectRequest required(SelectRequest request, AffinityTarget target) {
         Set<Long> allowed = request.allowedWorkerIds();
-        if (allowed != null && !allowed.contains(target.workerId())) {
+        boolean ruledOut = request.excludedWorkerIds().contains(target.workerId())
+                || (allowed != null && !allowed.contains(target.workerId()));
+        if (ruledOut) {
             return request;
         }
         Integer rank = target.dpRank();
@@ -126,7 +137,7 @@ final class SessionSelection {
                 && isGone(hold, ask.excluded());
         if (mayFailOver && retriesLeft > 0) {
             hold.invalidate();
-            return attempt(ask, retriesLeft - 1);
+            return attempt(ask.again(), retriesLeft - 1);
         }
         AffinityResolver affinity = parts.affinity();
         if (affinity != null && failure instanceof NoEligibleWorkerException none && none.filtered()) {

@@ -4,7 +4,9 @@ import dev.tandemkv.affinity.AffinityConfig;
 import dev.tandemkv.affinity.AffinityMode;
 import dev.tandemkv.affinity.AffinityResolver;
 import dev.tandemkv.affinity.AffinityStats;
+import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.affinity.SessionAffinity;
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.SeededRandom;
@@ -15,13 +17,16 @@ import dev.tandemkv.coordinator.host.Phase;
 import dev.tandemkv.coordinator.host.ResponseReader;
 import dev.tandemkv.coordinator.host.RoutedStream;
 import dev.tandemkv.coordinator.host.RoutingHost;
+import dev.tandemkv.coordinator.host.WorkerHealth;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SessionContext;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -48,6 +53,8 @@ final class HostDriver {
         CLOSE_HANDLE,
         STOP_AT_NEXT_CALL,
         QUERY,
+        WORKER_LEAVES,
+        WORKER_RETURNS,
         CLOSE_HOST,
         ADVANCE
     }
@@ -72,6 +79,7 @@ final class HostDriver {
     private final List<ScriptedWorker> workers = new ArrayList<>();
     private final List<Slow> slow = new ArrayList<>();
     private final List<CancellationSignal.Source> signals = new ArrayList<>();
+    private final Set<Long> departed = new HashSet<>();
     private final List<String> problems = new ArrayList<>();
     private CancellationSignal.Source stopAtNextCall = CancellationSignal.source();
     private int ids;
@@ -96,10 +104,31 @@ final class HostDriver {
         host = RoutingHost.<String, Integer>builder(outside, this::dispatch, HostDriver::read, time)
                 .ticker(time)
                 .affinity(new AffinityResolver(sessions))
+                .health(health())
                 .maxMigrations(2)
                 .migration((payload, generated, failure) ->
                         generated > 3 ? Optional.empty() : Optional.of(payload + '+' + generated))
                 .build();
+    }
+
+    /** Departed workers are still chosen by the pool, which has not heard of it. */
+    private WorkerHealth health() {
+        return new WorkerHealth() {
+            @Override
+            public boolean isAvailable(WorkerRank worker) {
+                return !departed.contains(worker.workerId());
+            }
+
+            @Override
+            public boolean isOverloaded(WorkerRank worker) {
+                return false;
+            }
+
+            @Override
+            public boolean isLive(AffinityTarget target) {
+                return !departed.contains(target.workerId());
+            }
+        };
     }
 
     private static WorkerSpec worker(long id) {
@@ -172,6 +201,8 @@ final class HostDriver {
             case CLOSE_HANDLE -> with(streams, k, RoutedStream::close);
             case STOP_AT_NEXT_CALL -> with(signals, 0, signal -> stopAtNextCall = signal);
             case QUERY -> host.query(request("query" + ++ids, Phase.values()[k % 4], k));
+            case WORKER_LEAVES -> departed.add(1L + k % 4);
+            case WORKER_RETURNS -> departed.clear();
             case CLOSE_HOST -> {
                 // Rarely, or little else would be seen.
                 if (k == 7 && random.nextInt(8) == 0) {
