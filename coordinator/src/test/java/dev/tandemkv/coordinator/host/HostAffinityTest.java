@@ -157,19 +157,20 @@ class HostAffinityTest {
 
     @Test
     void targetDepartsAndTheReserveIsOfUnknownOutcome_theSecondBookingIsNotFreedForTheFirst() {
-        f.bind(2);
-        RoutingHost<String, Integer> host = f.builder().build();
-        f.pool.next("reserve", Fault.LOSE_REPLY);
-        boolean[] asked = {false};
-        RoutingHost<String, Integer> leaving =
-                f.builder().health(new LeavesAfterTheFirstLook(asked)).build();
-        RoutedStream<Integer> stream = get(f.route(leaving, inSession(Phase.AGGREGATED)));
-        f.time.advance(Duration.ofMinutes(10));
-        assertThat(f.pool.liveIds()).hasSize(1);
-        assertThat(leaving.pendingFrees()).isEmpty();
-        stream.close();
-        assertThat(f.pool.liveIds()).isEmpty();
-        assertThat(host.openRequests()).isZero();
+        for (Fault lost : new Fault[] {Fault.LOSE_REPLY, Fault.FAIL}) {
+            HostFixture fresh = new HostFixture();
+            fresh.bind(2);
+            fresh.pool.next("reserve", lost).next("free", Fault.FAIL);
+            RoutingHost<String, Integer> leaving = fresh.builder()
+                    .health(new LeavesAfterTheFirstLook(new boolean[1]))
+                    .build();
+            RoutedStream<Integer> stream = get(fresh.route(leaving, inSession(Phase.AGGREGATED)));
+            fresh.time.advance(Duration.ofMinutes(10));
+            assertThat(fresh.pool.liveIds()).as("%s", lost).hasSize(1);
+            assertThat(leaving.pendingFrees()).isEmpty();
+            stream.close();
+            assertThat(fresh.pool.liveIds()).isEmpty();
+        }
     }
 
     private record LeavesAfterTheFirstLook(boolean[] asked) implements WorkerHealth {
