@@ -14,8 +14,10 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.approximate.OverlayStats;
 import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.selection.explain.Regret;
 import dev.tandemkv.selection.host.ReplicaPeers;
@@ -341,6 +343,17 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     /** What the workers of a partition do, as the builder was told. */
     public Role role(PartitionKey partition) {
         return parts.engine().core().policies().roleOf(partition);
+    }
+
+    /** What is assumed of a partition's caches from its bookings, and was; empty if there is no such partition, or nothing is assumed there. */
+    public Optional<OverlayStats> assumptionStats(PartitionKey partition) {
+        return Optional.ofNullable(parts.partitions().find(partition))
+                .flatMap(found -> found.cache().assumptions());
+    }
+
+    /** The settings that this core was built with. */
+    public SelectionConfig config() {
+        return parts.engine().core().config();
     }
 
     /** How far the knowledge of a partition's caches is believed; empty if there is no such partition. */

@@ -48,6 +48,7 @@ final class CoreReading implements SampledMeters.Source {
         into.add(Metric.RESERVATIONS, stats.reservations());
         into.add(Metric.PENDING_SELECTIONS, stats.pendingSelections());
         into.add(Metric.SUB_BLOCK_PROMPTS, stats.subBlock());
+        into.add(Metric.SETTINGS_WITHOUT_EFFECT, core.config().withoutEffect().size());
         into.add(Metric.SHARED_CACHE_ERRORS, stats.sharedCacheErrors(), routerId);
         core.replicaStats().ifPresent(replicas -> replicas(into, replicas));
     }
@@ -88,6 +89,7 @@ final class CoreReading implements SampledMeters.Source {
         core.cacheSignal(key).ifPresent(signal -> signal(into, tags, signal));
         core.regret(key).ifPresent(regret -> regret(into, tags, regret));
         core.sessionStats(key).ifPresent(stats -> AffinityReading.read(into, key, stats));
+        core.assumptionStats(key).ifPresent(stats -> OverlayReading.read(into, key, stats));
         IndexReading.read(into, key, core.index(key).stats());
     }
 

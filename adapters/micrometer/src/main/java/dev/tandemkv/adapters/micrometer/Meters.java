@@ -1,7 +1,6 @@
 package dev.tandemkv.adapters.micrometer;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
@@ -11,6 +10,7 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
@@ -23,11 +23,15 @@ final class Meters {
 
     private final MeterRegistry registry;
     private final List<Tag> common;
+    private final HistogramRegistry histograms;
+    private final Set<HistogramRegistry.Series> distributions = ConcurrentHashMap.newKeySet();
     private final Set<Meter> registered = ConcurrentHashMap.newKeySet();
 
-    Meters(MeterRegistry registry, List<Tag> common) {
-        this.registry = registry;
-        this.common = List.copyOf(common);
+    Meters(MeterRegistry registry, MetricsSettings settings) {
+        this.registry = Objects.requireNonNull(registry, "registry");
+        common = settings.tags();
+        HistogramRegistry own = settings.histograms();
+        histograms = own == null ? new MicrometerHistograms(registry) : own;
     }
 
     Counter counter(Metric metric, String... values) {
@@ -37,16 +41,14 @@ final class Meters {
                 .register(registry));
     }
 
-    DistributionSummary histogram(Metric metric, String... values) {
-        return kept(DistributionSummary.builder(metric.meterName())
-                .description(metric.help())
-                .tags(tags(metric, List.of(values)))
-                .serviceLevelObjectives(metric.buckets().bounds())
-                .register(registry));
+    HistogramRegistry.Series histogram(Metric metric, String... values) {
+        HistogramRegistry.Series series = histograms.register(metric, tags(metric, List.of(values)));
+        distributions.add(series);
+        return series;
     }
 
     Timer timer(Metric metric, String... values) {
-        Duration[] bounds = DoubleStream.of(metric.buckets().bounds())
+        Duration[] bounds = DoubleStream.of(metric.bucketBounds())
                 .mapToObj(seconds -> Duration.ofNanos(Math.round(seconds * 1e9)))
                 .toArray(Duration[]::new);
         return kept(Timer.builder(metric.meterName())
@@ -85,6 +87,8 @@ final class Meters {
 
     void removeAll() {
         List.copyOf(registered).forEach(this::remove);
+        distributions.forEach(HistogramRegistry.Series::remove);
+        distributions.clear();
     }
 
     private <M extends Meter> M kept(M meter) {

@@ -1,19 +1,18 @@
 package dev.tandemkv.adapters.micrometer;
 
 import dev.tandemkv.selection.LookupTimings;
-import io.micrometer.core.instrument.DistributionSummary;
 
 /** What a router's own work costs a request, in milliseconds. */
 final class OverheadMeters {
 
     private static final double NANOS_PER_MS = 1e6;
 
-    private final DistributionSummary blockHashing;
-    private final DistributionSummary sequenceHashing;
-    private final DistributionSummary findMatches;
-    private final DistributionSummary sharedCacheQuery;
-    private final DistributionSummary scheduling;
-    private final DistributionSummary total;
+    private final HistogramRegistry.Series blockHashing;
+    private final HistogramRegistry.Series sequenceHashing;
+    private final HistogramRegistry.Series findMatches;
+    private final HistogramRegistry.Series sharedCacheQuery;
+    private final HistogramRegistry.Series scheduling;
+    private final HistogramRegistry.Series total;
 
     OverheadMeters(Meters meters, String routerId) {
         blockHashing = meters.histogram(Metric.OVERHEAD_BLOCK_HASHING, routerId);
@@ -37,7 +36,7 @@ final class OverheadMeters {
         record(total, totalNanos);
     }
 
-    private static void record(DistributionSummary into, long nanos) {
+    private static void record(HistogramRegistry.Series into, long nanos) {
         into.record(Math.max(0, nanos) / NANOS_PER_MS);
     }
 }

@@ -72,13 +72,12 @@ final class SampledMeters {
     private final Map<Series, Registered> meters = new HashMap<>();
     private volatile long lastRead;
 
-    /** Takes the first reading at once. */
+    /** Shows nothing before the first {@link #refresh}. */
     SampledMeters(Meters registry, Ticker ticker, Duration maxAge, Source source) {
         this.registry = registry;
         this.ticker = ticker;
         this.maxAgeNanos = maxAge.toNanos();
         this.source = source;
-        refresh();
     }
 
     private void freshen() {

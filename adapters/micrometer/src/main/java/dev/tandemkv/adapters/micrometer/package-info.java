@@ -5,7 +5,9 @@
  *
  * <pre>{@code
  * PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
- * SelectionMetrics metrics = SelectionMetrics.builder(registry).routerId("gateway-1").build();
+ * MetricsSettings settings = MetricsSettings.DEFAULTS.withHistograms(
+ *     PrometheusHistograms.in(registry.getPrometheusRegistry()));
+ * SelectionMetrics metrics = SelectionMetrics.builder(registry).settings(settings).routerId("gateway-1").build();
  * SelectionCore core = SelectionCore.builder().scheduler(scheduler).observer(metrics.observer()).build();
  * metrics.bindTo(core);
  *

@@ -19,8 +19,11 @@ final class MetricsFixture {
 
     final VirtualTime time = new VirtualTime();
     final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    final MetricsSettings settings = MetricsSettings.DEFAULTS
+            .withTicker(time)
+            .withHistograms(PrometheusHistograms.in(registry.getPrometheusRegistry()));
     final SelectionMetrics metrics =
-            SelectionMetrics.builder(registry).routerId("r1").ticker(time).build();
+            SelectionMetrics.builder(registry).routerId("r1").settings(settings).build();
     final SelectionCore core;
 
     MetricsFixture() {

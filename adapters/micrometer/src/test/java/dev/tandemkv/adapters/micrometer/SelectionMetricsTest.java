@@ -3,14 +3,17 @@ package dev.tandemkv.adapters.micrometer;
 import static dev.tandemkv.adapters.micrometer.MetricsFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.selection.Booking;
+import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.config.QueueClass;
 import dev.tandemkv.selection.config.QueueProfile;
 import dev.tandemkv.selection.config.QueueProfiles;
 import dev.tandemkv.selection.config.SelectionConfig;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -145,6 +148,37 @@ class SelectionMetricsTest {
         assertThat(scrape.value("dynamo_router_overhead_block_hashing_ms_bucket", "le", "0.001"))
                 .isEqualTo(1);
         assertThat(scrape.value("dynamo_router_shared_cache_errors_total")).isZero();
+    }
+
+    @Test
+    void overhead_ofMicroseconds_fallsIntoItsBucket() {
+        MetricsFixture f = new MetricsFixture();
+        f.metrics
+                .observer()
+                .onTimed(PartitionKey.DEFAULT, new LookupTimings(3_000, 500, 20_000, 20_000, null, false), 0, 40_000);
+
+        Scrape scrape = f.scrape();
+
+        assertThat(scrape.value("dynamo_router_overhead_block_hashing_ms_bucket", "le", "0.002"))
+                .isZero();
+        assertThat(scrape.value("dynamo_router_overhead_block_hashing_ms_bucket", "le", "0.004"))
+                .isEqualTo(1);
+        assertThat(scrape.value("dynamo_router_overhead_indexer_find_matches_ms_bucket", "le", "0.03"))
+                .isEqualTo(1);
+        assertThat(scrape.value("dynamo_router_overhead_total_ms_sum")).isEqualTo(0.04);
+        assertThat(scrape.value("dynamo_router_overhead_scheduling_ms_sum")).isCloseTo(0.0165, within(1e-9));
+    }
+
+    @Test
+    void withoutPrometheusHistograms_anyRegistryCountsDistributions() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        try (SelectionMetrics metrics = SelectionMetrics.builder(registry).build()) {
+            metrics.observer().onTimed(PartitionKey.DEFAULT, LookupTimings.NONE, 0, 2_000_000);
+
+            assertThat(registry.get("dynamo_router_overhead_total_ms").summary().totalAmount())
+                    .isEqualTo(2);
+        }
+        assertThat(registry.getMeters()).isEmpty();
     }
 
     @Test

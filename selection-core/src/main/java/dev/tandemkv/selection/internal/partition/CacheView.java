@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.OverlapScores;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
+import dev.tandemkv.indexer.approximate.OverlayStats;
 import dev.tandemkv.indexer.approximate.PredictedLease;
 import dev.tandemkv.indexer.approximate.PredictedOverlay;
 import dev.tandemkv.indexer.dump.PeerDumpWriter;
@@ -27,6 +28,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -102,6 +104,11 @@ public final class CacheView {
     /** Whether lookups can tell by what names the engines know the blocks they hold: nothing here is assumed or known elsewhere. */
     boolean namesBlocks() {
         return trust.followsEvents() && assumed == null;
+    }
+
+    /** What is assumed from bookings, and was; empty where nothing is. */
+    public Optional<OverlayStats> assumptions() {
+        return Optional.ofNullable(assumed).map(PredictedOverlay::stats);
     }
 
     /** Whether a shared cache is attached. */
