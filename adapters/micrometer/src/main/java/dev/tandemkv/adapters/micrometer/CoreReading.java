@@ -18,24 +18,20 @@ import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.ReplicaStats;
 import dev.tandemkv.selection.SelectionCore;
 import dev.tandemkv.selection.SelectionStats;
-import dev.tandemkv.selection.config.WorkerSelection.Role;
 import dev.tandemkv.selection.explain.Regret;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /** Reads what a core holds: workers, load, queues, sessions, indexes, and the counts that no observer is told. */
 final class CoreReading implements SampledMeters.Source {
 
     private final SelectionCore core;
-    private final Function<PartitionKey, Role> roles;
     private final SelectionEvents events;
     private final String routerId;
 
-    CoreReading(SelectionCore core, Function<PartitionKey, Role> roles, SelectionEvents events, String routerId) {
+    CoreReading(SelectionCore core, SelectionEvents events, String routerId) {
         this.core = core;
-        this.roles = roles;
         this.events = events;
         this.routerId = routerId;
     }
@@ -69,7 +65,7 @@ final class CoreReading implements SampledMeters.Source {
     private void partition(Samples into, PartitionLoads loads) {
         PartitionKey key = loads.partition();
         PartitionMeters counted = events.of(key);
-        List<String> tags = PartitionMeters.tags(key, roles.apply(key));
+        List<String> tags = PartitionMeters.tags(key, core.role(key));
         String type = tags.get(2);
         for (RankLoad load : loads.loads()) {
             WorkerRank rank = load.worker();

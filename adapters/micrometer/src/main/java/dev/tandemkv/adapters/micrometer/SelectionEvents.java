@@ -27,16 +27,21 @@ final class SelectionEvents implements SelectionObserver {
     static final String OTHER = "_other";
 
     private final Meters meters;
-    private final Function<PartitionKey, Role> roles;
+    /** What the workers of a partition do; known once a core is bound. */
+    private volatile Function<PartitionKey, Role> roles = partition -> Role.AGGREGATED;
+
     private final Map<PartitionKey, PartitionMeters> partitions = new ConcurrentHashMap<>();
     private final PartitionMeters other;
     private final OverheadMeters overhead;
 
-    SelectionEvents(Meters meters, String routerId, Function<PartitionKey, Role> roles) {
+    SelectionEvents(Meters meters, String routerId) {
         this.meters = meters;
-        this.roles = roles;
         other = new PartitionMeters(meters, List.of(OTHER, OTHER, OTHER));
         overhead = new OverheadMeters(meters, routerId);
+    }
+
+    void roles(Function<PartitionKey, Role> byPartition) {
+        roles = byPartition;
     }
 
     /** The meters of a partition that exists. */

@@ -1,12 +1,9 @@
 package dev.tandemkv.adapters.micrometer;
 
-import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.selection.SelectionCore;
 import dev.tandemkv.selection.SelectionObserver;
-import dev.tandemkv.selection.config.WorkerSelection.Role;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Objects;
-import java.util.function.Function;
 
 /**
  * The metrics of one {@link SelectionCore}: what it decides as it happens, and its load, queues, sessions and indexes as they are read.
@@ -24,15 +21,13 @@ import java.util.function.Function;
 public final class SelectionMetrics implements AutoCloseable {
 
     private final Binding binding;
-    private final Function<PartitionKey, Role> roles;
     private final String routerId;
     private final SelectionEvents events;
 
     private SelectionMetrics(Builder builder) {
         binding = new Binding(builder.registry, builder.settings);
-        roles = builder.roles;
         routerId = builder.routerId;
-        events = new SelectionEvents(binding.meters(), routerId, roles);
+        events = new SelectionEvents(binding.meters(), routerId);
     }
 
     /** Metrics in a registry. */
@@ -46,12 +41,15 @@ public final class SelectionMetrics implements AutoCloseable {
     }
 
     /**
-     * Starts to read a core: the one that {@link #observer} was given to.
+     * Starts to read a core: the one that {@link #observer} was given to. To be called before it serves anything, since only then is it known
+     * what the workers of a partition do.
      *
      * @throws IllegalStateException if a core is bound already
      */
     public void bindTo(SelectionCore core) {
-        binding.bind(new CoreReading(Objects.requireNonNull(core, "core"), roles, events, routerId));
+        Objects.requireNonNull(core, "core");
+        events.roles(core::role);
+        binding.bind(new CoreReading(core, events, routerId));
     }
 
     /** Reads the core now, so that the next scrape shows this instant; for a host that is asked for its metrics itself. */
@@ -71,7 +69,6 @@ public final class SelectionMetrics implements AutoCloseable {
         private final MeterRegistry registry;
         private MetricsSettings settings = MetricsSettings.DEFAULTS;
         private String routerId = "0";
-        private Function<PartitionKey, Role> roles = partition -> Role.AGGREGATED;
 
         private Builder(MeterRegistry registry) {
             this.registry = Objects.requireNonNull(registry, "registry");
@@ -86,18 +83,6 @@ public final class SelectionMetrics implements AutoCloseable {
         /** The {@code router_id} of the overhead histograms. Default 0. */
         public Builder routerId(String id) {
             routerId = Objects.requireNonNull(id, "id");
-            return this;
-        }
-
-        /** What the workers of all partitions do; the same as the core was told. Default {@link Role#AGGREGATED}. */
-        public Builder role(Role role) {
-            Objects.requireNonNull(role, "role");
-            return roles(partition -> role);
-        }
-
-        /** What the workers of each partition do; the same as the core was told. */
-        public Builder roles(Function<PartitionKey, Role> byPartition) {
-            roles = Objects.requireNonNull(byPartition, "byPartition");
             return this;
         }
 

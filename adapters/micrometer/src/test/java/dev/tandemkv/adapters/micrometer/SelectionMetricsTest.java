@@ -13,6 +13,7 @@ import dev.tandemkv.selection.config.QueueClass;
 import dev.tandemkv.selection.config.QueueProfile;
 import dev.tandemkv.selection.config.QueueProfiles;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.config.WorkerSelection.Role;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -48,6 +49,16 @@ class SelectionMetricsTest {
         assertThat(removed.find(BLOCKS)).isEmpty();
         assertThat(removed.find("dynamo_router_worker_registered")).isEmpty();
         assertThat(removed.value("tandemkv_ready")).isZero();
+    }
+
+    @Test
+    void workerType_isTheRoleThatTheCoreWasTold() {
+        MetricsFixture f = new MetricsFixture(SelectionConfig.DEFAULTS, core -> core.role(Role.DECODE)).workers(1);
+        book(f, request(1, 64));
+
+        assertThat(f.scrape().value(BLOCKS, "worker_type", "decode")).isEqualTo(4);
+        assertThat(f.scrape().value("tandemkv_bookings_total", "worker_type", "decode"))
+                .isEqualTo(1);
     }
 
     @Test
