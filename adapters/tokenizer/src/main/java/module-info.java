@@ -4,9 +4,9 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module dev.tandemkv.adapters.tokenizer {
     requires transitive dev.tandemkv.catalog;
+    requires dev.tandemkv.indexer;
+    requires transitive java.net.http;
     requires com.fasterxml.jackson.core;
-    requires com.fasterxml.jackson.databind;
-    requires java.net.http;
     requires static transitive org.jspecify;
 
     exports dev.tandemkv.adapters.tokenizer;

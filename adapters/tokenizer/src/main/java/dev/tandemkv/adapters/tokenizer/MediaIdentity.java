@@ -1,0 +1,94 @@
+package dev.tandemkv.adapters.tokenizer;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import dev.tandemkv.indexer.hash.Xxh3;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+/** What tells two conversations with the same words and other media apart: a hash of each medium's address or content. */
+final class MediaIdentity {
+
+    private static final Set<String> PARTS =
+            Set.of("image_url", "video_url", "audio_url", "input_audio", "image", "file");
+
+    private static final Xxh3 HASH = Xxh3.seeded(0);
+
+    private final JsonFactory json;
+
+    MediaIdentity(JsonFactory json) {
+        this.json = json;
+    }
+
+    /** Hashes of all media, in order, for the first block; empty if there are none. */
+    List<long[]> of(TokenizeRequest.Chat chat) throws IOException {
+        long[] found = new long[0];
+        try (JsonParser parser = json.createParser(new PiecesInput(chat.body()))) {
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token == JsonToken.FIELD_NAME && PARTS.contains(parser.currentName())) {
+                    parser.nextToken();
+                    found = append(found, parser);
+                }
+            }
+        }
+        return found.length == 0 ? List.of() : List.of(found);
+    }
+
+    /** Every text inside the part counts: the address, or the content itself. */
+    private static long[] append(long[] found, JsonParser parser) throws IOException {
+        long[] hashes = found;
+        int depth = 0;
+        JsonToken token = parser.currentToken();
+        while (token != null) {
+            if (token.isStructStart()) {
+                depth++;
+            } else if (token.isStructEnd()) {
+                depth--;
+            } else if (token == JsonToken.VALUE_STRING) {
+                byte[] text = parser.getText().getBytes(StandardCharsets.UTF_8);
+                hashes = Arrays.copyOf(hashes, hashes.length + 1);
+                hashes[hashes.length - 1] = HASH.hash(text);
+            }
+            if (depth == 0) {
+                break;
+            }
+            token = parser.nextToken();
+        }
+        return hashes;
+    }
+
+    /** Reads pieces one after the other. */
+    private static final class PiecesInput extends InputStream {
+        private final List<ByteBuffer> pieces;
+        private int at;
+
+        PiecesInput(List<ByteBuffer> pieces) {
+            this.pieces = pieces.stream().map(ByteBuffer::asReadOnlyBuffer).toList();
+        }
+
+        @Override
+        public int read() {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) {
+            while (at < pieces.size() && !pieces.get(at).hasRemaining()) {
+                at++;
+            }
+            if (at == pieces.size()) {
+                return -1;
+            }
+            int count = Math.min(length, pieces.get(at).remaining());
+            pieces.get(at).get(into, offset, count);
+            return count;
+        }
+    }
+}
