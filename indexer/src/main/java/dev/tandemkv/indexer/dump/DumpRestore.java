@@ -46,7 +46,13 @@ public final class DumpRestore {
         return outcomes;
     }
 
-    private static Outcome restore(RankCheckpoint checkpoint, IndexFeed feed, FeedSource source) {
+    /**
+     * Registers one rank of a dump with the feed, with its content where that is still the present process's. Waits for the feed: not to be
+     * called by its observer or ports.
+     *
+     * @throws dev.tandemkv.catalog.ConflictException if the rank is registered already
+     */
+    public static Outcome restore(RankCheckpoint checkpoint, IndexFeed feed, FeedSource source) {
         String then = checkpoint.incarnation();
         String now = source.incarnation();
         if (then != null && now != null && !then.equals(now)) {

@@ -188,6 +188,27 @@ public final class IndexFeed implements AutoCloseable {
         }
     }
 
+    /**
+     * A rank's publisher is not heard until {@link #reconnected}: no connection, or a paused listener. Its picture is no longer known to be
+     * the truth, so it is not {@link Exactness#EXACT}; what is offered all the same is applied. An unknown rank: nothing happens.
+     */
+    public void interrupted(WorkerRank rank) {
+        Optional.ofNullable(ranks.get(rank)).ifPresent(RankFeed::interrupted);
+    }
+
+    /**
+     * A rank's publisher is heard again, or for the first time. Where it can replay, it is asked for the last batch known and what followed:
+     * another batch there means another publisher, whatever its numbers. An unknown rank: nothing happens.
+     */
+    public void reconnected(WorkerRank rank) {
+        Optional.ofNullable(ranks.get(rank)).ifPresent(RankFeed::reconnected);
+    }
+
+    /** Runs work after everything that was offered for a rank before, on whatever thread is at work on it. */
+    public void flush(WorkerRank rank, Runnable then) {
+        lane(rank).run(then);
+    }
+
     /** A rank that only its events name follows the source of its worker's other ranks, and leaves with the worker. */
     private @Nullable RankFeed adopt(WorkerRank rank) {
         Optional<FeedSource> sibling = ranks.entrySet().stream()

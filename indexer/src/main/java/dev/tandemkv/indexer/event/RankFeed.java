@@ -114,6 +114,14 @@ final class RankFeed {
         });
     }
 
+    void interrupted() {
+        step(recovery::interrupted);
+    }
+
+    void reconnected() {
+        step(recovery::reconnected);
+    }
+
     /** Ends the stream; the rank leaves the index after everything that was offered before. */
     void close() {
         step(this::closeNow);
@@ -291,12 +299,18 @@ final class RankFeed {
             return;
         }
         recovery.settle();
-        Exactness now = recovery.isBusy() ? Exactness.RECOVERING : picture.exactness();
+        Exactness now = exactnessNow();
         Exactness before = published.exactness();
         published = present(now);
         if (!now.equals(before)) {
             observer.onExactness(rank, now);
         }
+    }
+
+    private Exactness exactnessNow() {
+        Exactness known = picture.exactness();
+        boolean open = recovery.isOpen() && known.equals(Exactness.EXACT);
+        return open || recovery.isBusy() ? Exactness.RECOVERING : known;
     }
 
     private Published present(Exactness exactness) {

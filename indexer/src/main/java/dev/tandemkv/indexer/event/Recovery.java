@@ -24,7 +24,7 @@ final class Recovery {
 
     private enum Kind {
         REPLAY,
-        /** A replay that has to begin with the batch that a snapshot ends with. */
+        /** A replay that has to begin with the last batch known: that of a snapshot, or of before an interruption. */
         VERIFY,
         RESYNC
     }
@@ -72,6 +72,15 @@ final class Recovery {
 
     /** Live batches were dropped by a bounded buffer. */
     private boolean dropped;
+
+    /** Nothing is heard for now. */
+    private boolean interrupted;
+
+    /** Nothing was heard for a while, and what was said then has still to be asked. */
+    private boolean doubtful;
+
+    /** That began when something was known already, which may be another publisher's. */
+    private boolean suspect;
 
     private long generation;
     private @Nullable Request request;
@@ -137,6 +146,33 @@ final class Recovery {
         dropped = true;
     }
 
+    /** The publisher is not heard until further notice. */
+    void interrupted() {
+        interrupted = true;
+        suspect |= !stream.isInitial();
+    }
+
+    /** It is heard again. */
+    void reconnected() {
+        interrupted = false;
+        doubtful = source.replay() != null;
+        if (stream.isInitial()) {
+            replayBackoff.succeeded();
+        }
+    }
+
+    /** Whether something may be missing though nothing shows it: nobody is heard, or what was published before has not been learned. */
+    boolean isOpen() {
+        return interrupted || isCatchUpDue();
+    }
+
+    private boolean isCatchUpDue() {
+        return !caughtUp
+                && stream.isInitial()
+                && source.replay() != null
+                && source.catchup() == FeedSource.Catchup.AT_ONCE;
+    }
+
     /** Holds a live batch while a request is out. */
     void hold(EventBatch.Applicable batch) {
         if (stream.heldCount() >= config.maxHeld()) {
@@ -175,11 +211,16 @@ final class Recovery {
         unverified = false;
         caughtUp = false;
         dropped = false;
+        doubtful = false;
+        suspect = false;
         replayBackoff.succeeded();
     }
 
     /** Goes on, at the end of a step, with what is due and nobody is at. */
     void settle() {
+        if (request == null && doubtful) {
+            askWhatWasMissed();
+        }
         if (request == null && dropped) {
             askForDropped();
         }
@@ -320,7 +361,9 @@ final class Recovery {
             }
             case VERIFY -> {
                 replayBackoff.failed(now);
-                if (failed.round() < config.replayRounds()) {
+                if (!unverified) {
+                    resume();
+                } else if (failed.round() < config.replayRounds()) {
                     beginAfter(
                             replayBackoff.remaining(now),
                             new Request(Kind.VERIFY, failed.from(), failed.round() + 1, null, null, false));
@@ -457,14 +500,34 @@ final class Recovery {
         }
     }
 
+    /**
+     * After an interruption the last batch applied must come back, if the publisher is the same, and what followed it. Where this is not to
+     * be had, the numbers of the batches to come decide, as they do without a replay source.
+     */
+    private void askWhatWasMissed() {
+        boolean recognisable = suspect && !Double.isNaN(stream.timestamp());
+        doubtful = false;
+        suspect = false;
+        if (source.replay() == null || replayBackoff.remaining(ticker.read()) > 0) {
+            return;
+        }
+        if (stream.isInitial()) {
+            if (source.catchup() == FeedSource.Catchup.AT_ONCE) {
+                begin(Request.of(Kind.REPLAY, source.firstSequence(), null));
+            }
+        } else {
+            begin(
+                    recognisable
+                            ? Request.of(Kind.VERIFY, stream.firstMissing() - 1, null)
+                            : Request.of(Kind.REPLAY, stream.firstMissing(), null));
+        }
+    }
+
     /** A resync where one would help, or a catch-up that failed: each waits for its turn without holding live batches. */
     private void scheduleRetry() {
         long now = ticker.read();
         boolean resync = picture.needsContents() && source.resync() != null;
-        boolean replay = !caughtUp
-                && stream.isInitial()
-                && source.replay() != null
-                && source.catchup() == FeedSource.Catchup.AT_ONCE;
+        boolean replay = isCatchUpDue();
         if (retry != null || !(resync || replay)) {
             return;
         }

@@ -105,4 +105,92 @@ class IndexFeedRestartTest {
         assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
         assertThat(f.score(chain(4))).isEqualTo(4);
     }
+
+    // ---- interruptions
+
+    @Test
+    void interruption_samePublisher_whatWasMissedIsFetchedWithoutTraffic() {
+        f.listen(f.replaying()).deliver(0, 1, 2);
+        f.feed.interrupted(RANK);
+        assertThat(f.exactness()).isEqualTo(Exactness.RECOVERING);
+        f.publisher.newest = 5;
+        f.feed.reconnected(RANK);
+        assertThat(f.publisher.requests).containsExactly(2L);
+        assertThat(f.cursor()).isEqualTo(5);
+        assertThat(f.score(chain(6))).isEqualTo(6);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+        assertThat(f.count(FeedCounter.RESTARTS)).isZero();
+    }
+
+    @Test
+    void interruption_newPublisherWithHigherNumbers_isFoundOut() {
+        f.listen(f.replaying()).deliver(0, 1, 2);
+        f.feed.interrupted(RANK);
+        f.publisher.epoch = 5000;
+        f.publisher.newest = 7;
+        f.feed.reconnected(RANK);
+        f.deliver(8);
+        assertThat(f.publisher.requests).containsExactly(2L, 0L);
+        assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
+        assertThat(f.index.blocks(RANK)).isEqualTo(9);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void interruption_newPublisherWithFewerBatches_isFoundOutByItsEmptyAnswer() {
+        f.listen(f.replaying()).deliver(0, 1, 2);
+        f.feed.interrupted(RANK);
+        f.publisher.epoch = 5000;
+        f.publisher.newest = 0;
+        f.feed.reconnected(RANK);
+        assertThat(f.index.blocks(RANK)).isEqualTo(1);
+        assertThat(f.cursor()).isZero();
+    }
+
+    @Test
+    void interruption_replayThatFails_keepsTheContentAndLetsNumbersDecide() {
+        f.publisher.manual = true;
+        f.listen(f.replaying()).deliver(0, 1, 2);
+        f.feed.interrupted(RANK);
+        f.feed.reconnected(RANK);
+        f.publisher.open.get(0).completeExceptionally(new IllegalStateException("silent"));
+        f.deliver(3);
+        assertThat(f.score(chain(4))).isEqualTo(4);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void interruption_withoutReplay_endsWithTheConnection() {
+        f.listen(FeedSource.liveOnly()).deliver(0);
+        f.feed.interrupted(RANK);
+        f.deliver(1);
+        assertThat(f.score(chain(2))).isEqualTo(2);
+        assertThat(f.exactness()).isEqualTo(Exactness.RECOVERING);
+        f.feed.reconnected(RANK);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void firstConnection_afterACatchUp_asksForWhatWasPublishedBetween() {
+        f.publisher.newest = 3;
+        f.listen(FeedSource.builder().replay(f.publisher).build());
+        f.publisher.newest = 5;
+        f.feed.reconnected(RANK);
+        assertThat(f.publisher.requests).containsExactly(0L, 4L);
+        assertThat(f.score(chain(6))).isEqualTo(6);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void reconnection_whileARequestIsOut_isFollowedUpAfterIt() {
+        f.publisher.manual = true;
+        f.listen(f.replaying()).deliver(0, 2);
+        f.feed.interrupted(RANK);
+        f.feed.reconnected(RANK);
+        assertThat(f.publisher.requests).containsExactly(1L);
+        f.publisher.open.get(0).complete(f.publisher.answer(1));
+        assertThat(f.publisher.requests).containsExactly(1L, 2L);
+        f.publisher.open.get(1).complete(f.publisher.answer(2));
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
 }

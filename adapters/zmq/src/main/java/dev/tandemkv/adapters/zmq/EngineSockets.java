@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +78,8 @@ public final class EngineSockets implements AutoCloseable {
         Objects.requireNonNull(endpoint, "endpoint");
         Objects.requireNonNull(responder, "responder");
         return loop.call(() -> {
-            ZMQ.Socket publisher = loop.open(SocketType.PUB);
+            // An XPUB shows what a PUB handles alone: who subscribes.
+            ZMQ.Socket publisher = loop.open(SocketType.XPUB);
             ZMQ.Socket router = replayEndpoint == null ? null : loop.open(SocketType.ROUTER);
             try {
                 publisher.setSndHWM(0);
@@ -98,11 +100,13 @@ public final class EngineSockets implements AutoCloseable {
                 }
                 throw e;
             }
-            return new Publisher(
+            Publisher opened = new Publisher(
                     publisher,
                     router,
                     bind ? publisher.getLastEndpoint() : endpoint,
                     router == null ? null : router.getLastEndpoint());
+            loop.listen(publisher, opened::subscription);
+            return opened;
         });
     }
 
@@ -149,6 +153,9 @@ public final class EngineSockets implements AutoCloseable {
         /** Touched by the sockets' thread alone. */
         private boolean closed;
 
+        /** Prefixes that somebody subscribes to. */
+        private final AtomicInteger subscriptions = new AtomicInteger();
+
         private Publisher(
                 ZMQ.Socket publisher, ZMQ.@Nullable Socket router, String endpoint, @Nullable String replayEndpoint) {
             this.publisher = publisher;
@@ -165,6 +172,19 @@ public final class EngineSockets implements AutoCloseable {
         /** Where it answers, with the port that was taken; {@code null} if it does not. */
         public @Nullable String replayEndpoint() {
             return replayEndpoint;
+        }
+
+        /** Whether somebody subscribes: what is published before reaches nobody. */
+        public boolean isHeard() {
+            return subscriptions.get() > 0;
+        }
+
+        /** The first subscription to a prefix, or the end of the last. */
+        private void subscription(List<byte[]> frames) {
+            byte[] change = frames.get(0);
+            if (change.length > 0) {
+                subscriptions.addAndGet(change[0] == 1 ? 1 : -1);
+            }
         }
 
         /** Sends one live message: topic, number and payload, or whatever else. In the order of the calls of one thread. */

@@ -30,12 +30,12 @@ final class RankReplay implements ReplaySource {
     private final Duration silence;
     private final long maxFrameBytes;
 
-    RankReplay(SocketLoop loop, String endpoint, EngineListener listener, Duration silence, long maxFrameBytes) {
+    RankReplay(SocketLoop loop, String endpoint, EngineListener listener, ZmqSettings settings) {
         this.loop = loop;
         this.endpoint = endpoint;
         this.listener = listener;
-        this.silence = silence;
-        this.maxFrameBytes = maxFrameBytes;
+        silence = settings.replaySilence();
+        maxFrameBytes = settings.limits().payloadBytes();
     }
 
     @Override

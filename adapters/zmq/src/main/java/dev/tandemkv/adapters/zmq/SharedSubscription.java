@@ -1,33 +1,36 @@
 package dev.tandemkv.adapters.zmq;
 
-import dev.tandemkv.adapters.enginewire.neutral.EngineListener;
-import dev.tandemkv.indexer.event.IndexFeed;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
 /**
- * One bound socket to which many engines connect, told apart by their topics. Touched by the loop's thread alone, but for the counter.
+ * One bound socket to which many engines connect, told apart by their topics. Until {@link #listen} messages wait in it. Touched by the
+ * loop's thread alone, but for the counter.
  */
 final class SharedSubscription {
 
-    private record Target(EngineListener listener, IndexFeed feed) {}
+    private final SocketLoop loop;
+    private final ZMQ.Socket socket;
 
     /** By the whole topic's bytes. */
-    private final Map<ByteBuffer, Target> targets = new HashMap<>();
+    private final Map<ByteBuffer, SocketLoop.Receiver> targets = new HashMap<>();
 
     private final LongAdder unknownTopics = new LongAdder();
-    private ZMQ.@Nullable Socket bound;
-    private String boundTo = "";
+    private boolean closed;
+
+    private SharedSubscription(SocketLoop loop, ZMQ.Socket socket) {
+        this.loop = loop;
+        this.socket = socket;
+    }
 
     /** @throws RuntimeException if the endpoint cannot be bound; nothing stays open */
-    void bind(SocketLoop loop, String endpoint, ZmqSettings settings) {
+    static SharedSubscription bind(SocketLoop loop, String endpoint, ZmqSettings settings) {
         ZMQ.Socket socket = loop.open(SocketType.SUB);
         try {
             Subscription.configure(socket, settings);
@@ -37,34 +40,25 @@ final class SharedSubscription {
             loop.close(socket);
             throw e;
         }
-        boundTo = socket.getLastEndpoint();
-        loop.listen(socket, this::receive);
-        bound = socket;
+        return new SharedSubscription(loop, socket);
     }
 
-    void close(SocketLoop loop) {
-        ZMQ.Socket open = bound;
-        if (open != null) {
-            bound = null;
-            loop.close(open);
-        }
+    void listen() {
+        loop.listen(socket, this::receive);
     }
 
     /** Where engines connect to. */
     String boundTo() {
-        return boundTo;
+        return socket.getLastEndpoint();
     }
 
-    void add(String topic, EngineListener listener, IndexFeed feed) {
-        targets.put(key(topic), new Target(listener, feed));
+    /** Whether the topic was free. */
+    boolean add(String topic, SocketLoop.Receiver receiver) {
+        return targets.putIfAbsent(key(topic), receiver) == null;
     }
 
     void remove(String topic) {
         targets.remove(key(topic));
-    }
-
-    boolean hears(String topic) {
-        return targets.containsKey(key(topic));
     }
 
     long unknownTopics() {
@@ -72,11 +66,18 @@ final class SharedSubscription {
     }
 
     private void receive(List<byte[]> frames) {
-        Target target = targets.get(ByteBuffer.wrap(frames.get(0)));
+        SocketLoop.Receiver target = targets.get(ByteBuffer.wrap(frames.get(0)));
         if (target == null) {
             unknownTopics.increment();
         } else {
-            target.listener().live(frames).ifPresent(target.feed()::offer);
+            target.receive(frames);
+        }
+    }
+
+    void close() {
+        if (!closed) {
+            closed = true;
+            loop.close(socket);
         }
     }
 

@@ -248,7 +248,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         List<ZMQ.Socket> sockets = polled;
         for (int i = 0; i < sockets.size(); i++) {
             if (ready.pollin(i + 1)) {
-                receive(sockets.get(i));
+                receive(sockets.get(i), TURN);
             }
         }
     }
@@ -294,9 +294,14 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         }
     }
 
-    private void receive(ZMQ.Socket socket) {
+    /** Takes the messages that wait in a socket which is listened to, at most so many. */
+    public void drain(ZMQ.Socket socket, int most) {
+        receive(socket, most);
+    }
+
+    private void receive(ZMQ.Socket socket, int most) {
         Receiver receiver = receivers.get(socket);
-        for (int i = 0; i < TURN && receiver != null; i++) {
+        for (int i = 0; i < most && receiver != null; i++) {
             List<byte[]> frames = message(socket);
             if (frames.isEmpty()) {
                 return;

@@ -1,41 +1,53 @@
 package dev.tandemkv.adapters.zmq;
 
-import dev.tandemkv.adapters.enginewire.neutral.EngineListener;
-import dev.tandemkv.indexer.event.IndexFeed;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
+import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
+import org.zeromq.ZMonitor;
 
-/** The socket that hears one rank's publisher. Touched by the loop's thread alone. */
+/**
+ * The socket that hears one rank's publisher. Until {@link #listen} its messages wait in it, as many as the settings allow. Touched by the
+ * loop's thread alone.
+ */
 final class Subscription {
 
-    private final SocketLoop loop;
-    private final EngineListener listener;
-    private final IndexFeed feed;
-    private ZMQ.@Nullable Socket socket;
+    private static final int EVENTS = zmq.ZMQ.ZMQ_EVENT_HANDSHAKE_PROTOCOL | zmq.ZMQ.ZMQ_EVENT_DISCONNECTED;
 
-    Subscription(SocketLoop loop, EngineListener listener, IndexFeed feed) {
+    private final SocketLoop loop;
+    private final ZMQ.Socket socket;
+    private final Consumer<Boolean> line;
+    private boolean closed;
+
+    private Subscription(SocketLoop loop, ZMQ.Socket socket, Consumer<Boolean> line) {
         this.loop = loop;
-        this.listener = listener;
-        this.feed = feed;
+        this.socket = socket;
+        this.line = line;
     }
 
-    /** @throws RuntimeException if the endpoint cannot be connected to; nothing stays open */
-    void connect(String endpoint, @Nullable String topic, ZmqSettings settings) {
-        ZMQ.Socket opened = loop.open(SocketType.SUB);
+    /**
+     * Connects to a publisher.
+     *
+     * @param line told whether there is a connection, on the loop's thread, whenever that changes
+     * @throws RuntimeException if the endpoint cannot be connected to; nothing stays open
+     */
+    static Subscription connect(
+            SocketLoop loop, String endpoint, @Nullable String topic, ZmqSettings settings, Consumer<Boolean> line) {
+        ZMQ.Socket socket = loop.open(SocketType.SUB);
+        Subscription subscription = new Subscription(loop, socket, line);
         try {
-            configure(opened, settings);
+            configure(socket, settings);
             // A subscription is a prefix; the listener compares the whole topic.
-            opened.subscribe(topic == null ? new byte[0] : topic.getBytes(StandardCharsets.UTF_8));
-            opened.connect(endpoint);
+            socket.subscribe(topic == null ? new byte[0] : topic.getBytes(StandardCharsets.UTF_8));
+            socket.setEventHook(subscription::onEvent, EVENTS);
+            socket.connect(endpoint);
         } catch (RuntimeException e) {
-            loop.close(opened);
+            loop.close(socket);
             throw e;
         }
-        loop.listen(opened, this::receive);
-        socket = opened;
+        return subscription;
     }
 
     static void configure(ZMQ.Socket socket, ZmqSettings settings) {
@@ -45,15 +57,26 @@ final class Subscription {
         socket.setReconnectIVLMax((int) settings.reconnectMax().toMillis());
     }
 
-    private void receive(List<byte[]> frames) {
-        listener.live(frames).ifPresent(feed::offer);
+    /** Called by JeroMQ's own threads. */
+    private void onEvent(ZEvent event) {
+        boolean connected = event.getEvent() == ZMonitor.Event.HANDSHAKE_PROTOCOL;
+        loop.execute(() -> {
+            if (!closed) {
+                line.accept(connected);
+            }
+        });
+    }
+
+    /** Takes what waits, and then what comes. */
+    void listen(SocketLoop.Receiver receiver, int mostWaiting) {
+        loop.listen(socket, receiver);
+        loop.drain(socket, mostWaiting);
     }
 
     void close() {
-        ZMQ.Socket open = socket;
-        if (open != null) {
-            socket = null;
-            loop.close(open);
+        if (!closed) {
+            closed = true;
+            loop.close(socket);
         }
     }
 }

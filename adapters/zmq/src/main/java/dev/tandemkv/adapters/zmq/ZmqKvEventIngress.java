@@ -1,8 +1,5 @@
 package dev.tandemkv.adapters.zmq;
 
-import dev.tandemkv.adapters.enginewire.neutral.EngineListener;
-import dev.tandemkv.adapters.enginewire.neutral.ListenerStats;
-import dev.tandemkv.adapters.enginewire.neutral.NormalizerConfig;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
@@ -12,13 +9,17 @@ import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.PrefixIndex;
+import dev.tandemkv.indexer.dump.DumpWriter;
+import dev.tandemkv.indexer.dump.PeerDumpWriter;
 import dev.tandemkv.indexer.event.FeedConfig;
 import dev.tandemkv.indexer.event.FeedObserver;
-import dev.tandemkv.indexer.event.FeedSource;
 import dev.tandemkv.indexer.event.IndexFeed;
+import dev.tandemkv.indexer.event.ListenerLifecycle;
 import dev.tandemkv.indexer.event.RankStatus;
 import dev.tandemkv.indexer.hash.BlockHasher;
 import dev.tandemkv.selection.host.KvEventIngress;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,14 +32,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the engines of a core over ZeroMQ: one subscription per rank to its own endpoint, or one bound socket to which engines connect
- * that are told apart by topic; lost batches come back through the engines' replay sockets.
+ * that are told apart by topic; lost batches come back through the engines' replay sockets, and what was there before this gateway from
+ * other gateways' dumps.
  *
  * <p>One thread owns every socket, decodes, and applies events, unless another thread is at work on the same rank: that of the {@link
  * SocketLoop}, which may be shared. {@link #close} waits for it and interrupts nothing. Membership calls come one at a time, as the
- * contract says, and wait for that thread; statistics may be read by any.
+ * contract says, and wait for that thread; what is known may be read by any.
  *
- * <p>What an engine published while nobody listened comes back when it can replay; a subscription that is still being made loses the first
- * batches, which shows as a gap and is replayed too.
+ * <p>What an engine published while nobody listened comes back when it can replay. When a connection breaks its rank is no longer exact;
+ * when it is made again, the engine is asked whether it is still the same.
+ *
+ * <pre>{@code
+ * ZmqKvEventIngress ingress = ZmqKvEventIngress.builder()
+ *         .sources((spec, rank) -> EventSource.of(EngineFamily.VLLM))
+ *         .peers(DumpPeers.of(List.of(URI.create("http://gateway-2:8080/dump"))))
+ *         .start();
+ * }</pre>
  */
 public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
 
@@ -49,29 +58,13 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
     private final Ticker ticker;
     private final SocketLoop loop;
     private final boolean ownsLoop;
+    private final PeerRecovery peers;
     private final @Nullable SharedSubscription shared;
-    private final Map<PartitionKey, IndexFeed> feeds = new ConcurrentHashMap<>();
+    private final Map<PartitionKey, Opened> partitions = new ConcurrentHashMap<>();
+    private final Map<WorkerRank, RankListener> listeners = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final Map<WorkerRank, Followed> followed = new ConcurrentHashMap<>();
 
-    /** One rank that is followed, and everything that, when changed, makes it another stream. */
-    private record Followed(
-            PartitionKey partition,
-            @Nullable String endpoint,
-            @Nullable String replayEndpoint,
-            EventSource source,
-            BlockHasher hasher,
-            EngineListener listener,
-            @Nullable Subscription subscription) {
-
-        boolean isSameStream(Followed other) {
-            return partition.equals(other.partition)
-                    && Objects.equals(endpoint, other.endpoint)
-                    && Objects.equals(replayEndpoint, other.replayEndpoint)
-                    && source.equals(other.source)
-                    && hasher.equals(other.hasher);
-        }
-    }
+    private record Opened(IndexFeed feed, int blockSize) {}
 
     private ZmqKvEventIngress(Builder builder) {
         settings = builder.settings;
@@ -87,26 +80,30 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
                         .handshake(settings.handshake())
                         .start()
                 : given;
-        shared = settings.sharedEndpoint() == null ? null : new SharedSubscription();
+        peers = new PeerRecovery(loop, builder.peers);
+        try {
+            shared = loop.call(this::begin);
+        } catch (RuntimeException e) {
+            if (ownsLoop) {
+                loop.close();
+            }
+            throw e;
+        }
+    }
+
+    private @Nullable SharedSubscription begin() {
+        String endpoint = settings.sharedEndpoint();
+        SharedSubscription socket = endpoint == null ? null : SharedSubscription.bind(loop, endpoint, settings);
+        peers.start();
+        if (socket != null) {
+            peers.whenReady(socket::listen);
+        }
+        return socket;
     }
 
     /** Starts the description of an ingress. */
     public static Builder builder() {
         return new Builder();
-    }
-
-    private void begin() {
-        SharedSubscription socket = shared;
-        String endpoint = settings.sharedEndpoint();
-        if (socket == null || endpoint == null) {
-            return;
-        }
-        try {
-            onLoop(() -> socket.bind(loop, endpoint, settings));
-        } catch (RuntimeException e) {
-            close();
-            throw e;
-        }
     }
 
     /** Where engines connect to: the shared endpoint with the port that was taken; empty if there is none. */
@@ -123,12 +120,14 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
 
     @Override
     public void open(PartitionKey partition, int blockSize, PrefixIndex index) {
-        feeds.computeIfAbsent(
+        partitions.computeIfAbsent(
                 partition,
-                key -> IndexFeed.builder(index, ticker, loop)
-                        .config(feedConfig)
-                        .observer(observer)
-                        .build());
+                key -> new Opened(
+                        IndexFeed.builder(index, ticker, loop)
+                                .config(feedConfig)
+                                .observer(observer)
+                                .build(),
+                        blockSize));
     }
 
     @Override
@@ -165,11 +164,9 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
      */
     @Override
     public void reconcile(@Nullable WorkerSpec previous, WorkerSpec spec) {
-        if (closed.get()) {
-            throw new ShutdownException("kv event ingress");
-        }
-        IndexFeed feed = feeds.get(spec.partition());
-        if (feed == null) {
+        requireOpen();
+        Opened partition = partitions.get(spec.partition());
+        if (partition == null) {
             throw new NotFoundException("partition", spec.partition().toString());
         }
         Integer blockSize = spec.blockSize();
@@ -181,114 +178,85 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
                 .filter(rank -> !spec.hasRank(rank.rank()))
                 .forEach(this::forget);
         for (int i = 0; i < spec.rankCount(); i++) {
-            follow(feed, spec, new WorkerRank(spec.workerId(), spec.startRank() + i), hasher);
+            follow(partition.feed(), spec, new WorkerRank(spec.workerId(), spec.startRank() + i), hasher);
         }
     }
 
     private void follow(IndexFeed feed, WorkerSpec spec, WorkerRank rank, BlockHasher hasher) {
-        EventSource source = sources.of(spec, rank.rank());
-        EngineListener listener = new EngineListener(
-                NormalizerConfig.of(rank, hasher, source.family()), source.topic(), settings.limits());
-        String endpoint = endpointOf(spec, rank.rank());
-        Followed wanted = new Followed(
+        RankListener.Stream wanted = new RankListener.Stream(
                 spec.partition(),
-                endpoint,
+                rank,
+                endpointOf(spec, rank.rank()),
                 hasReplay(spec) ? spec.replayEndpoint() : null,
-                source,
-                hasher,
-                listener,
-                endpoint == null ? null : new Subscription(loop, listener, feed));
-        Followed present = followed.get(rank);
-        if (present != null && present.isSameStream(wanted)) {
-            feed.update(rank, feedSource(present, spec));
+                sources.of(spec, rank.rank()),
+                hasher);
+        RankListener present = listeners.get(rank);
+        if (present != null && present.stream().equals(wanted)) {
+            onLoop(() -> present.update(spec.incarnation()));
             return;
         }
-        if (present != null) {
-            forget(rank);
-        }
-        connect(wanted, feed);
-        followed.put(rank, wanted);
-        feed.register(rank, feedSource(wanted, spec));
-    }
-
-    private FeedSource feedSource(Followed rank, WorkerSpec spec) {
-        String replay = rank.replayEndpoint();
-        return FeedSource.builder()
-                .traits(rank.source().family().traits(rank.source().fullReports()))
-                .firstSequence(rank.source().firstSequence())
-                .incarnation(spec.incarnation())
-                .replay(
-                        replay == null
-                                ? null
-                                : new RankReplay(
-                                        loop,
-                                        replay,
-                                        rank.listener(),
-                                        settings.replaySilence(),
-                                        settings.limits().payloadBytes()))
-                .build();
-    }
-
-    /** Subscribes first, so that what is published while the past is asked for waits in the socket. */
-    private void connect(Followed rank, IndexFeed feed) {
-        String topic = rank.source().topic();
-        Subscription own = rank.subscription();
-        String endpoint = rank.endpoint();
-        if (own != null && endpoint != null) {
-            try {
-                onLoop(() -> own.connect(endpoint, topic, settings));
-            } catch (org.zeromq.ZMQException | IllegalArgumentException e) {
-                throw new BadRequestException("kv_events_endpoint", endpoint, "an endpoint that can be connected to");
-            }
-            return;
-        }
-        SharedSubscription many = shared;
-        if (many == null || topic == null) {
-            throw new BadRequestException("kv_events_endpoint", endpoint, "an endpoint, or a topic on the shared one");
-        }
-        boolean free = loop.call(() -> {
-            boolean taken = many.hears(topic);
-            if (!taken) {
-                many.add(topic, rank.listener(), feed);
-            }
-            return !taken;
-        });
-        if (!free) {
-            throw new ConflictException("topic", topic, "already followed for another rank");
-        }
+        forget(rank);
+        RankListener fresh = new RankListener(loop, settings, peers, shared, feed, wanted);
+        onLoop(() -> fresh.start(spec.incarnation()));
+        listeners.put(rank, fresh);
     }
 
     @Override
     public void detach(WorkerSpec spec) {
         ranksOf(spec.workerId()).forEach(this::forget);
-        IndexFeed feed = feeds.get(spec.partition());
-        if (feed != null) {
-            feed.removeWorker(spec.workerId());
+        Opened partition = partitions.get(spec.partition());
+        if (partition != null) {
+            partition.feed().removeWorker(spec.workerId());
         }
     }
 
     private List<WorkerRank> ranksOf(long workerId) {
-        return followed.keySet().stream()
+        return listeners.keySet().stream()
                 .filter(rank -> rank.workerId() == workerId)
                 .sorted(WorkerRank.UNSIGNED_ORDER)
                 .toList();
     }
 
     private void forget(WorkerRank rank) {
-        Followed gone = followed.remove(rank);
-        if (gone == null) {
-            return;
+        RankListener gone = listeners.remove(rank);
+        if (gone != null) {
+            onLoop(gone::end);
         }
-        onLoop(() -> {
-            if (gone.subscription() != null) {
-                gone.subscription().close();
-            } else if (shared != null && gone.source().topic() != null) {
-                shared.remove(gone.source().topic());
-            }
-        });
-        IndexFeed feed = feeds.get(gone.partition());
-        if (feed != null) {
-            feed.removeRank(rank);
+    }
+
+    /**
+     * Stops listening to a rank without forgetting what it holds: its socket is closed, its place in the stream is kept, and it is not exact
+     * until {@link #resume}. A paused rank: nothing happens.
+     *
+     * @throws NotFoundException if the rank is not followed
+     */
+    public void pause(WorkerRank rank) {
+        onLoop(listener(rank)::pause);
+    }
+
+    /**
+     * Listens again to a rank that was paused, or whose listener failed. What was missed is replayed where the engine can. A rank that is
+     * listened to: nothing happens.
+     *
+     * @throws NotFoundException if the rank is not followed
+     * @throws BadRequestException if its endpoint cannot be connected to; its listener is then {@code FAILED}
+     */
+    public void resume(WorkerRank rank) {
+        requireOpen();
+        onLoop(listener(rank)::resume);
+    }
+
+    private RankListener listener(WorkerRank rank) {
+        RankListener present = listeners.get(rank);
+        if (present == null) {
+            throw new NotFoundException("rank", rank.toString());
+        }
+        return present;
+    }
+
+    private void requireOpen() {
+        if (closed.get()) {
+            throw new ShutdownException("kv event ingress");
         }
     }
 
@@ -309,13 +277,20 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
 
     /** The feed of a partition that was opened: exactness, cursors and counters of its ranks. */
     public Optional<IndexFeed> feed(PartitionKey partition) {
-        return Optional.ofNullable(feeds.get(partition));
+        return Optional.ofNullable(partitions.get(partition)).map(Opened::feed);
     }
 
-    /** What a rank's listener has counted; empty for a rank that is not followed. */
-    public Optional<ListenerStats> stats(WorkerRank rank) {
-        return Optional.ofNullable(followed.get(rank))
-                .map(present -> present.listener().stats());
+    /** Where a rank's listener is; empty for a rank that is not followed. */
+    public Optional<ListenerStatus> listenerOf(WorkerRank rank) {
+        return Optional.ofNullable(listeners.get(rank)).map(RankListener::status);
+    }
+
+    /** The state of a worker over those of its ranks; {@code PAUSED} if none is followed. */
+    public ListenerLifecycle.State stateOf(long workerId) {
+        return ListenerLifecycle.ofWorker(ranksOf(workerId).stream()
+                .flatMap(rank -> listenerOf(rank).stream())
+                .map(ListenerStatus::state)
+                .toList());
     }
 
     /** Messages on the shared endpoint whose topic is nobody's. */
@@ -323,27 +298,56 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
         return shared == null ? 0 : shared.unknownTopics();
     }
 
-    /** Ends every stream, closes every socket and waits for the thread. The indexes keep what they hold. Idempotent. */
+    /**
+     * Writes what every index holds, with each rank's place in its stream, for another gateway of ours or a restart; one rank at a time. To be
+     * read with {@link dev.tandemkv.indexer.dump.IndexDump#read}. The stream stays open.
+     */
+    public void dump(OutputStream out) throws IOException {
+        try (DumpWriter writer = DumpWriter.to(out)) {
+            for (Map.Entry<PartitionKey, Opened> entry : partitions.entrySet()) {
+                writer.partition(
+                        entry.getKey(),
+                        entry.getValue().blockSize(),
+                        entry.getValue().feed());
+            }
+        }
+    }
+
+    /** As {@link #dump}, in the form that routers of this family exchange, which knows no places in streams. */
+    public void dumpForPeers(OutputStream out) throws IOException {
+        try (PeerDumpWriter writer = PeerDumpWriter.to(out)) {
+            for (Map.Entry<PartitionKey, Opened> entry : partitions.entrySet()) {
+                writer.partition(
+                        entry.getKey(),
+                        entry.getValue().blockSize(),
+                        entry.getValue().feed().index());
+            }
+        }
+    }
+
+    /**
+     * Ends every stream and closes every socket; waits for the thread, and ends it if it is this ingress' own. The indexes keep what they
+     * hold. Idempotent.
+     */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        if (ownsLoop) {
-            loop.close();
-        } else if (loop.isRunning()) {
+        if (loop.isRunning()) {
             onLoop(this::closeSockets);
         }
-        feeds.values().forEach(IndexFeed::close);
+        if (ownsLoop) {
+            loop.close();
+        }
+        partitions.values().forEach(partition -> partition.feed().close());
     }
 
     private void closeSockets() {
-        followed.values().stream()
-                .map(Followed::subscription)
-                .filter(Objects::nonNull)
-                .forEach(Subscription::close);
+        peers.close();
+        listeners.values().forEach(RankListener::close);
         if (shared != null) {
-            shared.close(loop);
+            shared.close();
         }
     }
 
@@ -355,6 +359,7 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
         private FeedObserver observer = FeedObserver.none();
         private Ticker ticker = Ticker.system();
         private @Nullable SocketLoop loop;
+        private DumpPeers peers = DumpPeers.none();
 
         private Builder() {}
 
@@ -388,6 +393,12 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
             return this;
         }
 
+        /** Other gateways that are asked for what the ranks hold. Default: nobody. */
+        public Builder peers(DumpPeers value) {
+            peers = Objects.requireNonNull(value, "value");
+            return this;
+        }
+
         /** A loop that others use too; whoever made it closes it, after this ingress. Default: a loop of its own. */
         public Builder loop(SocketLoop value) {
             loop = Objects.requireNonNull(value, "value");
@@ -400,9 +411,7 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
          * @throws RuntimeException of JeroMQ if that endpoint cannot be bound; nothing stays open
          */
         public ZmqKvEventIngress start() {
-            ZmqKvEventIngress ingress = new ZmqKvEventIngress(this);
-            ingress.begin();
-            return ingress;
+            return new ZmqKvEventIngress(this);
         }
     }
 }

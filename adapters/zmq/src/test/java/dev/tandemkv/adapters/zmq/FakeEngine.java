@@ -1,277 +1,147 @@
 package dev.tandemkv.adapters.zmq;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
+import dev.tandemkv.catalog.time.SeededRandom;
+import dev.tandemkv.testkit.engine.wire.EngineHash;
+import dev.tandemkv.testkit.engine.wire.EngineTokens;
+import dev.tandemkv.testkit.engine.wire.FakeRank;
+import dev.tandemkv.testkit.engine.wire.FaultyLine.Fault;
+import dev.tandemkv.testkit.engine.wire.PublisherConfig;
+import dev.tandemkv.testkit.engine.wire.WireDialect;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.msgpack.core.MessageBufferPacker;
-import org.msgpack.core.MessagePack;
-import org.zeromq.SocketType;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
 
 /**
- * An engine's publisher and replay socket on loopback, on one thread. Blocks have one token, equal to their hash; what it holds is known to
- * the test. Its clock counts batches and never goes back.
+ * A fake rank with sockets on loopback. Blocks have one token, equal to their hash; what it holds is known to the test. Its clock counts
+ * batches and never goes back, as those of the processes that follow one another on a machine.
  */
 final class FakeEngine implements AutoCloseable {
 
-    private static final byte[] NO_BYTES = new byte[0];
-    private static final long END = -1;
+    private static final String ANY = "tcp://127.0.0.1:*";
 
-    private final String topic;
-    private final boolean topicInReplies;
-    private final LinkedBlockingQueue<Runnable> commands = new LinkedBlockingQueue<>();
-    private final Thread thread;
-    private final ZContext context = new ZContext();
-    private final Map<Long, byte[]> ring = new HashMap<>();
-    private final Set<Long> held = new HashSet<>();
-    private final CompletableFuture<String> endpoint = new CompletableFuture<>();
-    private final CompletableFuture<String> replayEndpoint = new CompletableFuture<>();
-    private long next;
+    private final EngineSockets sockets = EngineSockets.start();
+    private final FakeRank rank;
+    private EngineSockets.Publisher publisher;
     private double clock;
-    private int subscribers;
     private boolean muteReplay;
-    private boolean running = true;
 
-    private FakeEngine(String topic, boolean topicInReplies, @Nullable String connectTo) {
-        this.topic = topic;
-        this.topicInReplies = topicInReplies;
-        context.setLinger(0);
-        thread = new Thread(() -> run(connectTo), "fake-engine");
-        thread.start();
+    private FakeEngine(PublisherConfig config, @Nullable String connectTo) {
+        rank = new FakeRank(config, new SeededRandom(1), this::send);
+        publisher = connectTo == null
+                ? sockets.bind(ANY, ANY, this::answer)
+                : sockets.connect(connectTo, ANY, this::answer);
     }
 
     /** Publishes on a port of its own. */
-    static FakeEngine bound(String topic, boolean topicInReplies) {
-        return new FakeEngine(topic, topicInReplies, null);
+    static FakeEngine bound() {
+        return bound(config());
+    }
+
+    static FakeEngine bound(PublisherConfig config) {
+        return new FakeEngine(config, null);
     }
 
     /** Publishes to a subscriber that is bound. */
     static FakeEngine connectedTo(String endpoint, String topic) {
-        return new FakeEngine(topic, true, endpoint);
+        return new FakeEngine(config().withTopic(topic), endpoint);
+    }
+
+    static PublisherConfig config() {
+        return PublisherConfig.of(WireDialect.SGLANG_0_5_22, 0);
     }
 
     String endpoint() {
-        return endpoint.join();
+        return publisher.endpoint();
     }
 
     String replayEndpoint() {
-        return replayEndpoint.join();
-    }
-
-    Set<Long> held() {
-        return ask(() -> Set.copyOf(held));
-    }
-
-    /** Stores a chain of blocks under a parent, one batch. */
-    void store(@Nullable Long parent, long... blocks) {
-        ask(() -> {
-            publish(stored(parent, blocks), true);
-            for (long block : blocks) {
-                held.add(block);
-            }
-            return true;
-        });
-    }
-
-    /** Stores a block in a batch that gets lost on the way. */
-    void storeLost(@Nullable Long parent, long block) {
-        ask(() -> {
-            publish(stored(parent, block), false);
-            held.add(block);
-            return true;
-        });
+        return Objects.requireNonNull(publisher.replayEndpoint());
     }
 
     /** Whether what is published now reaches somebody. */
     boolean isHeard() {
-        return ask(() -> subscribers > 0);
+        return publisher.isHeard();
     }
 
-    void remove(long block) {
-        ask(() -> {
-            publish(removed(block), true);
-            held.remove(block);
-            return true;
+    Set<Long> held() {
+        return sockets.call(rank::held);
+    }
+
+    /** Stores a chain of blocks under a parent, one batch. */
+    void store(@Nullable Long parent, long... blocks) {
+        sockets.call(() -> {
+            rank.storeOnDevice(
+                    parent == null ? null : EngineHash.signed(parent),
+                    Arrays.stream(blocks).mapToObj(EngineHash::signed).toList(),
+                    EngineTokens.of(
+                            Arrays.stream(blocks).mapToInt(id -> (int) id).toArray()),
+                    1);
+            return rank.publish(clock++);
         });
     }
 
-    /** Sends bytes that are no batch, under a number of their own that a replay answers properly. */
-    void garble(@Nullable Long parent, long block) {
-        ask(() -> {
-            publish(stored(parent, block), false);
-            held.add(block);
-            send(next - 1, new byte[] {(byte) 0xc1});
+    /** As {@link #store}, with something happening to the message on its way. */
+    void storeWith(Fault fault, @Nullable Long parent, long... blocks) {
+        sockets.call(() -> {
+            rank.inject(fault, 1);
             return true;
+        });
+        store(parent, blocks);
+    }
+
+    void remove(long block) {
+        sockets.call(() -> {
+            rank.removeFromDevice(List.of(EngineHash.signed(block)));
+            return rank.publish(clock++);
         });
     }
 
     void muteReplay(boolean mute) {
-        ask(() -> muteReplay = mute);
+        sockets.call(() -> muteReplay = mute);
     }
 
-    /** A new process: empty cache, numbers from 0. */
+    /** A new process behind the same connections, as a proxy makes it look: empty cache, numbers from the first. */
     void restart() {
-        ask(() -> {
-            ring.clear();
-            held.clear();
-            next = 0;
+        sockets.call(() -> {
+            rank.restart();
             return true;
         });
     }
 
-    private <T> T ask(java.util.function.Supplier<T> work) {
-        CompletableFuture<T> done = new CompletableFuture<>();
-        commands.add(() -> done.complete(work.get()));
-        return done.join();
+    /** Loses every connection, and accepts new ones at the same place once {@link #comeBack} is called. */
+    void goAway() {
+        publisher.close();
     }
 
-    // ---- the engine's thread
-
-    private ZMQ.@Nullable Socket publisher;
-
-    private void run(@Nullable String connectTo) {
-        ZMQ.Socket pub = context.createSocket(SocketType.XPUB);
-        ZMQ.Socket router = context.createSocket(SocketType.ROUTER);
-        pub.setSndHWM(0);
-        router.setSndHWM(0);
-        if (connectTo == null) {
-            pub.bind("tcp://127.0.0.1:*");
-            endpoint.complete(pub.getLastEndpoint());
-        } else {
-            pub.connect(connectTo);
-        }
-        router.bind("tcp://127.0.0.1:*");
-        replayEndpoint.complete(router.getLastEndpoint());
-        publisher = pub;
-        ZMQ.Poller poller = context.createPoller(2);
-        poller.register(router, ZMQ.Poller.POLLIN);
-        poller.register(pub, ZMQ.Poller.POLLIN);
-        while (running) {
-            poller.poll(1);
-            if (poller.pollin(0)) {
-                answer(router);
+    void comeBack() {
+        EngineSockets.Publisher before = publisher;
+        Eventually.await(() -> {
+            try {
+                publisher = sockets.bind(before.endpoint(), before.replayEndpoint(), this::answer);
+                return true;
+            } catch (ZMQException e) {
+                // The port is freed a little later.
+                return false;
             }
-            if (poller.pollin(1)) {
-                // XPUB shows what a PUB handles alone: the first subscription to a prefix, and the end of the last.
-                subscribers += pub.recv()[0] == 1 ? 1 : -1;
-            }
-            for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-                command.run();
-            }
-        }
-        poller.close();
-        context.close();
+        });
     }
 
-    private void answer(ZMQ.Socket router) {
-        byte[] identity = router.recv();
-        router.recv();
-        long start = ByteBuffer.wrap(router.recv()).getLong();
-        if (muteReplay) {
-            return;
-        }
-        for (long n = start; n < next; n++) {
-            byte[] payload = ring.get(n);
-            if (payload != null) {
-                reply(router, identity, topic.getBytes(StandardCharsets.UTF_8), n, payload);
-            }
-        }
-        reply(router, identity, NO_BYTES, END, NO_BYTES);
+    private void send(List<byte[]> frames) {
+        publisher.publish(frames);
     }
 
-    private void reply(ZMQ.Socket router, byte[] identity, byte[] ofTopic, long number, byte[] payload) {
-        router.sendMore(identity);
-        router.sendMore(NO_BYTES);
-        if (topicInReplies) {
-            router.sendMore(ofTopic);
-        }
-        router.sendMore(ByteBuffer.allocate(8).putLong(number).array());
-        router.send(payload);
-    }
-
-    private void publish(byte[] payload, boolean arrives) {
-        long number = next++;
-        ring.put(number, payload);
-        if (arrives) {
-            send(number, payload);
-        }
-    }
-
-    private void send(long number, byte[] payload) {
-        ZMQ.Socket pub = publisher;
-        if (pub != null) {
-            pub.sendMore(topic.getBytes(StandardCharsets.UTF_8));
-            pub.sendMore(ByteBuffer.allocate(8).putLong(number).array());
-            pub.send(payload);
+    private void answer(List<byte[]> request, Consumer<List<byte[]>> reply) {
+        if (!muteReplay) {
+            rank.answer(request, reply);
         }
     }
 
     @Override
     public void close() {
-        commands.add(() -> running = false);
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    // ---- payloads
-
-    private byte[] stored(@Nullable Long parent, long... blocks) {
-        return batch(packer -> {
-            packer.packArrayHeader(5);
-            packer.packString("BlockStored");
-            packLongs(packer, blocks);
-            if (parent == null) {
-                packer.packNil();
-            } else {
-                packer.packLong(parent);
-            }
-            packLongs(packer, blocks);
-            packer.packInt(1);
-        });
-    }
-
-    private byte[] removed(long block) {
-        return batch(packer -> {
-            packer.packArrayHeader(2);
-            packer.packString("BlockRemoved");
-            packLongs(packer, block);
-        });
-    }
-
-    private static void packLongs(MessageBufferPacker packer, long... values) throws IOException {
-        packer.packArrayHeader(values.length);
-        for (long value : values) {
-            packer.packLong(value);
-        }
-    }
-
-    /** Writes one event. */
-    private interface Event {
-        void write(MessageBufferPacker packer) throws IOException;
-    }
-
-    private byte[] batch(Event event) {
-        try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
-            packer.packArrayHeader(3);
-            packer.packDouble(clock++);
-            packer.packArrayHeader(1);
-            event.write(packer);
-            packer.packInt(0);
-            return packer.toByteArray();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        sockets.close();
     }
 }

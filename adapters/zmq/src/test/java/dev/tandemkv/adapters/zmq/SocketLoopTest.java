@@ -85,7 +85,7 @@ class SocketLoopTest {
     /** JeroMQ leaves a few of a hundred fresh connections unread until their handshake timer ends, half a minute by default. */
     @Test
     void connections_manyInARow_areAllAnswered() {
-        try (FakeEngine engine = FakeEngine.bound("", true)) {
+        try (FakeEngine engine = FakeEngine.bound()) {
             String endpoint = engine.replayEndpoint();
             for (int i = 0; i < 300; i++) {
                 CompletableFuture<List<byte[]>> answer = new CompletableFuture<>();

@@ -1,0 +1,88 @@
+package dev.tandemkv.adapters.zmq;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers {@code GET /dump} with what the indexes of an ingress hold, for gateways that start. Who accepts {@link #OWN_FORM} gets cursors,
+ * incarnations and copies as well; everybody else the form that routers of this family exchange. A dump that fails half-way is cut off, which
+ * its reader notices. Thread-safe; one dump at a time, on the server's one thread.
+ */
+public final class DumpEndpoint implements AutoCloseable {
+
+    /** Media type of our own form. */
+    public static final String OWN_FORM = "application/vnd.tandemkv.dump+json";
+
+    private static final Logger LOG = LoggerFactory.getLogger(DumpEndpoint.class);
+
+    private final HttpServer server;
+
+    private DumpEndpoint(HttpServer server) {
+        this.server = server;
+    }
+
+    /**
+     * Binds an address and starts the server's thread.
+     *
+     * @param address where to listen; port 0 takes a free one
+     * @throws IOException if it cannot be bound
+     */
+    public static DumpEndpoint start(InetSocketAddress address, ZmqKvEventIngress ingress) throws IOException {
+        HttpServer server = HttpServer.create(address, 0);
+        server.createContext("/dump", exchange -> answer(exchange, ingress));
+        server.start();
+        return new DumpEndpoint(server);
+    }
+
+    /** The address of the dump, with the port that was taken. */
+    public URI uri() {
+        InetSocketAddress bound = server.getAddress();
+        String host = bound.getAddress().getHostAddress();
+        String literal = host.indexOf(':') < 0 ? host : '[' + host + ']';
+        return URI.create("http://" + literal + ":" + bound.getPort() + "/dump");
+    }
+
+    private static void answer(HttpExchange exchange, ZmqKvEventIngress ingress) throws IOException {
+        try (exchange) {
+            if (!exchange.getRequestURI().getPath().equals("/dump")) {
+                exchange.sendResponseHeaders(404, -1);
+            } else if (!exchange.getRequestMethod().equals("GET")) {
+                exchange.getResponseHeaders().set("Allow", "GET");
+                exchange.sendResponseHeaders(405, -1);
+            } else {
+                write(exchange, ingress);
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("A dump for {} failed", exchange.getRemoteAddress(), e);
+            throw e;
+        }
+    }
+
+    private static void write(HttpExchange exchange, ZmqKvEventIngress ingress) throws IOException {
+        List<String> accepted = exchange.getRequestHeaders().getOrDefault("Accept", List.of());
+        boolean own = accepted.stream().anyMatch(value -> value.contains(OWN_FORM));
+        exchange.getResponseHeaders().set("Content-Type", own ? OWN_FORM : "application/json");
+        exchange.sendResponseHeaders(200, 0);
+        try (OutputStream out = new BufferedOutputStream(exchange.getResponseBody(), 1 << 16)) {
+            if (own) {
+                ingress.dump(out);
+            } else {
+                ingress.dumpForPeers(out);
+            }
+        }
+    }
+
+    /** Stops answering. Idempotent. */
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}

@@ -1,0 +1,92 @@
+package dev.tandemkv.adapters.zmq;
+
+import static dev.tandemkv.adapters.zmq.Eventually.await;
+import static dev.tandemkv.adapters.zmq.IngressFixture.PLAIN;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tandemkv.catalog.ConflictException;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.indexer.event.ListenerLifecycle.State;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** One bound socket to which engines connect. */
+class SharedEndpointTest {
+
+    private static final WorkerRank ONE = WorkerRank.of(1);
+    private static final WorkerRank TEN = WorkerRank.of(10);
+
+    private final IngressFixture f = new IngressFixture(
+            IngressFixture.shortWaits().sharedEndpoint("tcp://127.0.0.1:*").build());
+
+    @AfterEach
+    void close() {
+        f.close();
+    }
+
+    private String endpoint() {
+        return f.ingress().sharedEndpoint().orElseThrow();
+    }
+
+    private static WorkerSpec worker(long id, FakeEngine engine) {
+        return PLAIN.toBuilder()
+                .workerId(id)
+                .stableRoutingId("kv@pod-" + id + "@m")
+                .replayEndpoint(engine.replayEndpoint())
+                .build();
+    }
+
+    @Test
+    void s38a_enginesAreToldApartByTheirWholeTopic() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m");
+                FakeEngine ten = FakeEngine.connectedTo(endpoint(), "kv@pod-10@m");
+                FakeEngine stranger = FakeEngine.connectedTo(endpoint(), "kv@pod-1")) {
+            f.ingress().reconcile(null, worker(1, one));
+            f.ingress().reconcile(null, worker(10, ten));
+            await(() -> one.isHeard() && ten.isHeard() && stranger.isHeard());
+            one.store(null, 1);
+            ten.store(null, 10);
+            stranger.store(null, 2);
+
+            await(() ->
+                    f.score(ONE, 1) == 1 && f.score(TEN, 10) == 1 && f.ingress().unknownTopics() == 1);
+            assertThat(f.score(ONE, 10)).isZero();
+            assertThat(f.score(TEN, 1)).isZero();
+            await(() -> f.ingress().stateOf(1) == State.ACTIVE);
+        }
+    }
+
+    @Test
+    void topic_isOneRanks() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m")) {
+            f.ingress().reconcile(null, worker(1, one));
+            WorkerSpec other = worker(1, one).toBuilder().workerId(11).build();
+
+            assertThatThrownBy(() -> f.ingress().reconcile(null, other)).isInstanceOf(ConflictException.class);
+            assertThat(f.ingress().listenerOf(WorkerRank.of(11))).isEmpty();
+
+            f.ingress().detach(worker(1, one));
+            f.ingress().reconcile(null, other);
+            assertThat(f.ingress().listenerOf(WorkerRank.of(11))).isPresent();
+        }
+    }
+
+    @Test
+    void pausedRank_leavesItsTopicAndCatchesUpWhenResumed() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m")) {
+            f.ingress().reconcile(null, worker(1, one));
+            await(one::isHeard);
+            one.store(null, 1);
+            await(() -> f.score(ONE, 1) == 1);
+            f.ingress().pause(ONE);
+            one.store(1L, 2);
+            await(() -> f.ingress().unknownTopics() == 1);
+            assertThat(f.score(ONE, 1, 2)).isEqualTo(1);
+
+            f.ingress().resume(ONE);
+            await(() -> f.score(ONE, 1, 2) == 2);
+        }
+    }
+}
