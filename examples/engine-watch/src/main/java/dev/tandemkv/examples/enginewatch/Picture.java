@@ -3,6 +3,7 @@ package dev.tandemkv.examples.enginewatch;
 import dev.tandemkv.adapters.enginewire.neutral.DropReason;
 import dev.tandemkv.adapters.enginewire.neutral.ListenerStats;
 import dev.tandemkv.adapters.enginewire.neutral.NormalizerStats;
+import dev.tandemkv.adapters.zmq.ListenerStatus;
 import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.IndexStats;
@@ -126,7 +127,7 @@ final class Picture {
     }
 
     private static String state(RankStatus status) {
-        if (status.cursor().isEmpty() && status.exactness().kind() == Exactness.Kind.EXACT) {
+        if (status.cursor().isEmpty() && status.exactness().kind() != Exactness.Kind.DEGRADED) {
             return "nothing heard yet";
         }
         return Names.of(status.exactness()) + (status.held() > 0 ? ", " + status.held() + " batches waiting" : "");
@@ -209,8 +210,9 @@ final class Picture {
 
     private ListenerStats listeners() {
         return targets.stream()
-                .map(target -> ingress.stats(new WorkerRank(LiveWatch.id(target), target.rank())))
+                .map(target -> ingress.listenerOf(new WorkerRank(LiveWatch.id(target), target.rank())))
                 .flatMap(Optional::stream)
+                .map(ListenerStatus::messages)
                 .reduce(Picture::sum)
                 .orElseThrow();
     }
