@@ -11,6 +11,7 @@ import dev.tandemkv.benchmarks.index.TraceReplay;
 import dev.tandemkv.benchmarks.report.Run;
 import dev.tandemkv.benchmarks.selection.Book;
 import dev.tandemkv.benchmarks.selection.Core;
+import dev.tandemkv.benchmarks.selection.Replicated;
 import dev.tandemkv.benchmarks.selection.Selector;
 import dev.tandemkv.testkit.trace.ToolagentLike;
 import dev.tandemkv.testkit.trace.Trace;
@@ -106,6 +107,7 @@ public final class Bench {
         all.put("sel", Selector::new);
         all.put("core", Core::new);
         all.put("book", () -> new Book(conversation()));
+        all.put("replicas", Replicated::new);
         return all;
     }
 
