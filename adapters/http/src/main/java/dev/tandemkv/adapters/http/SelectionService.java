@@ -10,6 +10,7 @@ import dev.tandemkv.adapters.http.internal.wire.JsonBody;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.SelectionCore;
+import dev.tandemkv.selection.host.ReplicaPeers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.tandemkv.adapters.http.replay;
 
-import dev.tandemkv.adapters.http.ReplicaPeers;
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.selection.host.ReplicaPeers;
 import java.util.List;
 import java.util.TreeSet;
 

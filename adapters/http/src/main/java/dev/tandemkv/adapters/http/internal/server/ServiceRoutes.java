@@ -1,7 +1,6 @@
 package dev.tandemkv.adapters.http.internal.server;
 
 import dev.tandemkv.adapters.http.MetricsText;
-import dev.tandemkv.adapters.http.ReplicaPeers;
 import dev.tandemkv.adapters.http.internal.wire.Answers;
 import dev.tandemkv.adapters.http.internal.wire.JsonText;
 import dev.tandemkv.adapters.http.internal.wire.SmallBodies;
@@ -17,6 +16,7 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.Readiness;
 import dev.tandemkv.selection.SelectionCore;
+import dev.tandemkv.selection.host.ReplicaPeers;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
