@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * owner_id}, {@code attempt}, {@code host_only} and {@code incarnation}, each of which may be missing.
  *
  * @param partition where it is booked
- * @param blockSize tokens per block there
+ * @param blockSize tokens per block there, unsigned
  * @param key the booking; for {@link Word#ASK}, of no meaning
  * @param worker the booked rank
  * @param origin unsigned id of the replica that published this; the owner of the booking may be another
@@ -86,7 +86,7 @@ record BookingEvent(
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("model_name", partition.modelName());
         fields.put("routing_group", partition.routingGroup());
-        fields.put("block_size", blockSize);
+        fields.put("block_size", Integer.toUnsignedLong(blockSize));
         fields.put("event", event);
         return fields;
     }
@@ -136,7 +136,7 @@ record BookingEvent(
         return new BookingEvent(
                 new PartitionKey(
                         Fields.text(fields, "model_name", MAX_TEXT), Fields.text(fields, "routing_group", MAX_TEXT)),
-                (int) Fields.unsigned(fields, "block_size", 31),
+                (int) Fields.unsigned(fields, "block_size", 32),
                 new BookingKey(
                         owner == null ? publisher : owner,
                         Fields.text(event, "request_id", MAX_TEXT),
