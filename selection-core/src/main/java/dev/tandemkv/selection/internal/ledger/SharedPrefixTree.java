@@ -179,8 +179,7 @@ final class SharedPrefixTree {
 
     private PrefixNode newLeaf(PrefixNode parent, long[] hashes, int from, int to) {
         PrefixNode leaf = obtain();
-        leaf.hashes = Arrays.copyOfRange(hashes, from, to);
-        leaf.length = to - from;
+        leaf.copyRun(hashes, from, to);
         parent.addChild(leaf);
         put(leaf);
         return leaf;
@@ -192,9 +191,7 @@ final class SharedPrefixTree {
      */
     private PrefixNode splitOff(PrefixNode node, int blocks) {
         PrefixNode upper = obtain();
-        upper.hashes = node.hashes;
-        upper.from = node.from;
-        upper.length = blocks;
+        upper.shareRun(node, blocks);
         upper.holders.copyFrom(node.holders);
         PrefixNode parent = parentOf(node);
         take(node);
