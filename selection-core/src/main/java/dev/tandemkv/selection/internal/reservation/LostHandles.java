@@ -37,7 +37,7 @@ public final class LostHandles {
     /** Tells every reservation whose handle was lost since the last call, once. */
     public void sweep(Consumer<Reservation> onLost) {
         for (Reference<? extends Booking> next = lost.poll(); next != null; next = lost.poll()) {
-            if (next instanceof Watch watch && watch.reservation.takeWatch() == watch) {
+            if (next instanceof Watch watch && watch.reservation.isWatchedBy(watch)) {
                 onLost.accept(watch.reservation);
             }
         }

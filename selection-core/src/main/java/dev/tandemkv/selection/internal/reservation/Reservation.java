@@ -81,17 +81,25 @@ public final class Reservation {
     private @Nullable Served served;
     private @Nullable PredictedLease assumed;
     private int assumedOutputs;
-    private LostHandles.@Nullable Watch watch;
+    /** Kept for the collector to find; written by the request's run alone, read where it makes no difference whether it is there yet. */
+    private volatile LostHandles.@Nullable Watch watch;
     private volatile @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
     private boolean told;
     private long toldAt;
 
-    Reservation(String selectionId, Partition partition, long attemptId, Stage becomes, @Nullable Foreign foreign) {
+    Reservation(
+            String selectionId,
+            Partition partition,
+            long attemptId,
+            Stage becomes,
+            @Nullable Runnable withdrawal,
+            @Nullable Foreign foreign) {
         this.selectionId = selectionId;
         this.partition = partition;
         this.attemptId = attemptId;
         this.becomes = becomes;
+        this.withdrawal = withdrawal;
         this.foreign = foreign;
     }
 
@@ -120,17 +128,6 @@ public final class Reservation {
             withdrawal = null;
         }
         return stage != Stage.LIVE && stage != Stage.LEASED;
-    }
-
-    /** Sets what stops the reserve on its way; runs it at once if the id was freed before. */
-    public void onWithdraw(Runnable stop) {
-        synchronized (this) {
-            if (stage == Stage.CLAIMED) {
-                withdrawal = stop;
-                return;
-            }
-        }
-        stop.run();
     }
 
     /** Frees an id whose reserve is on its way; false if it is not on its way, or is its host's alone to give up. */
@@ -205,16 +202,26 @@ public final class Reservation {
     }
 
     /**
-     * The booking is over: its handle need not be watched any more.
+     * What is left to do for a booking that is over.
      *
-     * @return the session lease, for its one release, or {@code null}
+     * @param lease the session lease, for its one release
+     * @param served what its having been served says of the cache signal, unless that was told before
+     * @param assumed what keeps its blocks in use in the model of its rank's cache, for its one release
      */
-    public synchronized @Nullable AffinityLease end(EndReason reason) {
+    public record Ended(
+            @Nullable AffinityLease lease,
+            @Nullable Served served,
+            @Nullable PredictedLease assumed) {}
+
+    /** The booking is over: its handle need not be watched any more. */
+    public synchronized Ended end(EndReason reason) {
+        Ended left = new Ended(lease, served, assumed);
         endReason = reason;
         watch = null;
-        AffinityLease taken = lease;
         lease = null;
-        return taken;
+        served = null;
+        assumed = null;
+        return left;
     }
 
     /** Tells the owner, if it asked, why its booking is over; after {@link #end}. */
@@ -273,20 +280,11 @@ public final class Reservation {
         }
     }
 
-    /** Takes out what keeps its blocks in use in the model of its rank's cache, for its one release. */
-    public synchronized @Nullable PredictedLease takeAssumed() {
-        PredictedLease taken = assumed;
-        assumed = null;
-        return taken;
-    }
-
-    synchronized void watchedBy(LostHandles.Watch by) {
+    void watchedBy(LostHandles.Watch by) {
         watch = by;
     }
 
-    synchronized LostHandles.@Nullable Watch takeWatch() {
-        LostHandles.Watch taken = watch;
-        watch = null;
-        return taken;
+    boolean isWatchedBy(LostHandles.Watch by) {
+        return watch == by;
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which selection ids are taken in the whole core, and by what. Thread-safe; a row enters by {@link #claim} before anything is booked and
+ * Which selection ids are taken in the whole core, and by what. Thread-safe; a row enters by {@link #enter} before anything is booked and
  * leaves by {@link #forget} once nothing is.
  */
 public final class ReservationIndex {
@@ -19,27 +19,34 @@ public final class ReservationIndex {
     private final AtomicLong attempts = new AtomicLong();
 
     /**
-     * Takes an id.
+     * A claim that is not entered yet, so that whoever makes it knows it before anybody who finds it.
      *
      * @param becomes what the claim is once it is installed
+     * @param withdrawal stops the reserve, if its id is freed on its way
+     */
+    public Reservation draft(String selectionId, Partition partition, Reservation.Stage becomes, Runnable withdrawal) {
+        return new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes, withdrawal, null);
+    }
+
+    /**
+     * Takes the id of a claim.
+     *
      * @throws ConflictException if the id is live or on its way, in whatever partition
      */
-    public Reservation claim(String selectionId, Partition partition, Reservation.Stage becomes) {
-        Reservation claim = new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes, null);
-        Reservation present = rows.putIfAbsent(selectionId, claim);
+    public void enter(Reservation claim) {
+        Reservation present = rows.putIfAbsent(claim.selectionId(), claim);
         if (present != null) {
             throw new ConflictException(
                     "selection id",
-                    selectionId,
+                    claim.selectionId(),
                     "live or in flight in " + present.partition().key());
         }
-        return claim;
     }
 
     /** A row for a peer's booking, not entered yet. */
     public Reservation foreign(
             String selectionId, Partition partition, Reservation.Foreign foreign, Reservation.Stage becomes) {
-        return new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes, foreign);
+        return new Reservation(selectionId, partition, attempts.incrementAndGet(), becomes, null, foreign);
     }
 
     /** Enters an installed row in the place of another, or of none; false if a third one has taken that place. */

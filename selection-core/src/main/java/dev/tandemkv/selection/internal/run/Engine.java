@@ -21,6 +21,7 @@ import dev.tandemkv.selection.internal.ledger.PrefillHint;
 import dev.tandemkv.selection.internal.partition.Attempt;
 import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Partition;
+import dev.tandemkv.selection.internal.partition.Served;
 import dev.tandemkv.selection.internal.replica.Replicas;
 import dev.tandemkv.selection.internal.reservation.LostHandles;
 import dev.tandemkv.selection.internal.reservation.PendingSelections;
@@ -156,14 +157,19 @@ public final class Engine {
 
     /** A booking is over, whoever ended it; a peer's is not counted here. Called once for each, outside every lock. */
     void settle(Reservation row, LedgerEntry entry, EndReason reason, Lifecycle.Ending ending) {
-        AffinityLease lease = row.end(reason);
+        Reservation.Ended left = row.end(reason);
+        Served served = left.served();
+        if (served != null && ending == Lifecycle.Ending.WELL) {
+            row.partition().cache().trust().served(entry.id().worker(), served);
+        }
+        AffinityLease lease = left.lease();
         if (lease != null) {
             if (ending == Lifecycle.Ending.WELL) {
                 Sessions.quietly(lease::succeeded);
             }
             Sessions.quietly(lease::close);
         }
-        PredictedLease assumed = row.takeAssumed();
+        PredictedLease assumed = left.assumed();
         if (assumed != null) {
             assumed.close();
         }

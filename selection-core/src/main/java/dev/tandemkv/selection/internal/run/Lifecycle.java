@@ -72,9 +72,6 @@ public final class Lifecycle {
     }
 
     private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry, Ending ending) {
-        if (ending == Ending.WELL) {
-            served(row, entry);
-        }
         engine.settle(row, entry, EndReason.FREED, ending);
         engine.freed(row, entry);
         return FREED;

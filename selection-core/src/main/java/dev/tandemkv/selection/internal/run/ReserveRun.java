@@ -59,9 +59,14 @@ final class ReserveRun {
     CompletionStage<Reserved> start() {
         stage.onCancel(() -> stop(new CancelledException("reservation")));
         try {
-            Reservation row = engine.reservations().claim(what.selectionId(), partition, Stage.LIVE);
+            Reservation row = engine.reservations()
+                    .draft(
+                            what.selectionId(),
+                            partition,
+                            Stage.LIVE,
+                            () -> stop(new CancelledException("reservation " + what.selectionId())));
             claim = row;
-            row.onWithdraw(() -> stop(new CancelledException("reservation " + what.selectionId())));
+            engine.reservations().enter(row);
             hold().whenComplete((held, failure) -> {
                 if (engine.isClosed()) {
                     fail(new ShutdownException("selection core"), held == null ? null : held.orElse(null));

@@ -105,9 +105,9 @@ final class SelectRun<T> implements Runnable {
     private void claim(Partition in) {
         String asked = request.selectionId();
         String id = asked == null ? engine.core().random().newId() : asked;
-        Reservation row = engine.reservations().claim(id, in, delivery.stage());
+        Reservation row = engine.reservations().draft(id, in, delivery.stage(), this);
         claim = row;
-        row.onWithdraw(this);
+        engine.reservations().enter(row);
     }
 
     private void resume(Partition in, @Nullable Steering steering, @Nullable Throwable failure) {
@@ -125,7 +125,9 @@ final class SelectRun<T> implements Runnable {
     // ---- hashes, lookup, partition step
 
     private void proceed(Partition in, Steering steering) {
-        hold = steering.hold();
+        if (steering.hold() != null) {
+            hold = steering.hold();
+        }
         if (stage.isDone()) {
             fail(new CancelledException("selection"));
             return;
@@ -303,10 +305,10 @@ final class SelectRun<T> implements Runnable {
 
     private @Nullable AffinityLease commitSession(Partition in, Attempt made) {
         AffinityHold held = hold;
-        hold = null;
         if (held == null) {
             return null;
         }
+        hold = null;
         if (made.spilled()) {
             held.spill();
             return null;
