@@ -83,6 +83,7 @@ public final class Reservation {
     private int assumedOutputs;
     /** Kept for the collector to find; written by the request's run alone, read where it makes no difference whether it is there yet. */
     private volatile LostHandles.@Nullable Watch watch;
+
     private volatile @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
     private boolean told;
