@@ -5,8 +5,6 @@ import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.Pipe;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -78,10 +76,9 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     private final int handshakeMillis;
     private final Observer observer;
     private final ZContext context = new ZContext();
-    private final Pipe wake;
+    private final WakePipe wake;
     private final Thread thread;
     private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean woken = new AtomicBoolean();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicLong failures = new AtomicLong();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
@@ -103,8 +100,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         observer = builder.observer;
         context.setLinger(0);
         try {
-            wake = Pipe.open();
-            wake.source().configureBlocking(false);
+            wake = new WakePipe();
         } catch (IOException e) {
             context.close();
             throw new UncheckedIOException(e);
@@ -122,13 +118,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     /** Runs work on the loop's thread, later. Dropped once the loop is closed. */
     public void execute(Runnable work) {
         commands.add(work);
-        if (woken.compareAndSet(false, true)) {
-            try {
-                wake.sink().write(ByteBuffer.wrap(new byte[1]));
-            } catch (IOException e) {
-                LOG.debug("The loop has ended", e);
-            }
-        }
+        wake.wake();
     }
 
     /**
@@ -227,7 +217,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     private void turn() {
         poll();
-        woken.set(false);
+        wake.rearm();
         for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
             attempt(command);
         }
@@ -243,7 +233,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         ZMQ.Poller ready = poller();
         ready.poll(pollMillis());
         if (ready.pollin(0)) {
-            drainWake();
+            wake.drain();
         }
         List<ZMQ.Socket> sockets = polled;
         for (int i = 0; i < sockets.size(); i++) {
@@ -281,17 +271,6 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         }
         long nanos = next.due() - ticker.read();
         return nanos <= 0 ? 0 : Math.min(LONGEST_POLL_MILLIS, nanos / 1_000_000 + 1);
-    }
-
-    private void drainWake() {
-        ByteBuffer buffer = ByteBuffer.allocate(64);
-        try {
-            while (wake.source().read(buffer) > 0) {
-                buffer.clear();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** Takes the messages that wait in a socket which is listened to, at most so many. */
@@ -349,12 +328,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
             last.close();
         }
         context.close();
-        try {
-            wake.sink().close();
-            wake.source().close();
-        } catch (IOException e) {
-            LOG.debug("The wake-up pipe did not close", e);
-        }
+        wake.close();
         ended.complete(true);
     }
 

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file of captured frames, plain or gzip: one frame group a line, {@code {"socket": "sub" | "replay" | "replay-request", "source": n,
@@ -51,20 +52,36 @@ final class CaptureFile {
         void malformed(int number, String why);
     }
 
-    /** Reads the file from its start. */
+    /**
+     * Reads the file from its start.
+     *
+     * @throws IOException naming the file, if it cannot be opened; an end in the middle of it is a malformed line
+     */
     void read(Reader reader) throws IOException {
         try (BufferedReader lines = open()) {
-            int number = 0;
-            for (String text = lines.readLine(); text != null; text = lines.readLine()) {
-                number++;
+            int number = 1;
+            for (String text = next(lines, number, reader); text != null; text = next(lines, number, reader)) {
                 if (!text.isBlank()) {
                     parse(number, text, reader);
                 }
+                number++;
             }
         }
     }
 
+    private static @Nullable String next(BufferedReader lines, int number, Reader reader) {
+        try {
+            return lines.readLine();
+        } catch (IOException e) {
+            reader.malformed(number, "the rest of the file cannot be read: " + e.getMessage());
+            return null;
+        }
+    }
+
     private BufferedReader open() throws IOException {
+        if (Files.isDirectory(path)) {
+            throw new IOException(path + ": a directory (expected: a file)");
+        }
         InputStream in = new BufferedInputStream(Files.newInputStream(path));
         try {
             in.mark(2);

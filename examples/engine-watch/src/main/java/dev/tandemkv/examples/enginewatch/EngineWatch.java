@@ -5,6 +5,7 @@ import dev.tandemkv.catalog.BadRequestException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,9 +22,9 @@ import picocli.CommandLine.Option;
 @Command(
         name = "run",
         sortOptions = false,
-        usageHelpWidth = 110,
+        usageHelpWidth = 120,
         customSynopsis = {
-            "Usage: run --fake",
+            "run --fake",
             "       run --connect tcp://HOST:5557 [--replay tcp://HOST:5558] [--ranks N] [OPTIONS]",
             "       run --bind tcp://ADDRESS:PORT --topic NAME [--topic NAME ...] [OPTIONS]",
             "       run --capture FILE [--engine NAME] [--block-size N]",
@@ -38,7 +39,8 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "An engine publishes when told to: vLLM with --kv-events-config '{\"enable_kv_cache_events\": true,",
-            "\"publisher\": \"zmq\", \"endpoint\": \"tcp://*:5557\", \"replay_endpoint\": \"tcp://*:5558\"}'; SGLang likewise.",
+            "\"publisher\": \"zmq\", \"endpoint\": \"tcp://*:5557\", \"replay_endpoint\": \"tcp://*:5558\"}'; SGLang likewise. With N ranks",
+            "the two ports are at least N apart.",
             "",
             "With --capture, standard output is the events alone, one JSON object a line; problems go to standard error.",
             "",
@@ -59,8 +61,8 @@ public final class EngineWatch implements Callable<Integer> {
             names = "--replay",
             paramLabel = "ENDPOINT",
             description = {
-                "Where it answers replay requests, port + r as well. Without, nothing that was cached before",
-                "is known and no lost event comes back."
+                "Where it answers replay requests, port + r as well. Without, nothing that was cached",
+                "before is known and no lost event comes back."
             })
     private @Nullable String replay;
 
@@ -81,8 +83,8 @@ public final class EngineWatch implements Callable<Integer> {
             names = "--topic",
             paramLabel = "NAME",
             description = {
-                "Whole topic of the publisher, e.g. kv@pod-1@model. With --bind once per engine, in the order of",
-                "the workers on the screen; with --connect at most once. Default: any."
+                "Whole topic of the publisher, e.g. kv@pod-1@model. With --bind once per engine, in the",
+                "order of the workers on the screen; with --connect at most once. Default: any."
             })
     private List<String> topics = new ArrayList<>();
 
@@ -90,7 +92,7 @@ public final class EngineWatch implements Callable<Integer> {
             names = "--engine",
             paramLabel = "NAME",
             description = {
-                "vllm, sglang, tensorrt-llm or unknown: how to count blocks that are announced twice.",
+                "vllm, sglang, tensorrt-llm or unknown: how to count blocks announced twice.",
                 "Default: vllm; with --capture as the file's name begins."
             })
     private @Nullable String engine;
@@ -140,9 +142,9 @@ public final class EngineWatch implements Callable<Integer> {
             names = "--capture",
             paramLabel = "FILE",
             description = {
-                "Reads captured frames (JSON lines, plain or gzip) instead of a socket and prints the events:",
+                "Reads captured frames (JSON lines, plain or gzip) instead of a socket and prints events:",
                 "{\"worker\", \"rank\", \"sequence\", \"type\", \"tier\", \"ownership\"?, \"parent\"?,",
-                "\"blocks\": [[ext, local], ...], \"hashes\": [ext, ...]}. The worker is the line's source."
+                "\"blocks\": [[ext, local], ...], \"hashes\": [ext, ...]}, worker = the line's source."
             })
     private @Nullable Path capture;
 
@@ -199,7 +201,9 @@ public final class EngineWatch implements Callable<Integer> {
         if (failure instanceof UsageException) {
             return misused(failure.getMessage(), err);
         }
-        if (failure instanceof NoSuchFileException) {
+        if (failure instanceof AccessDeniedException) {
+            err.println("engine-watch: may not be read: " + failure.getMessage());
+        } else if (failure instanceof NoSuchFileException) {
             err.println("engine-watch: no such file: " + failure.getMessage());
         } else if (failure instanceof IOException || failure instanceof BadRequestException) {
             err.println("engine-watch: " + failure.getMessage());

@@ -9,11 +9,13 @@ import dev.tandemkv.testkit.engine.wire.EngineTokens;
 import dev.tandemkv.testkit.engine.wire.EventField;
 import dev.tandemkv.testkit.engine.wire.PublisherConfig;
 import dev.tandemkv.testkit.engine.wire.WireDialect;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -211,6 +213,26 @@ class CaptureRunTest {
 
         assertThat(run.lines()).hasSize(1);
         assertThat(run.err()).contains("engine sglang");
+    }
+
+    @Test
+    void zippedFileThatIsCutOff_isPrintedAsFarAsItGoes() throws IOException {
+        ByteArrayOutputStream zipped = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(zipped)) {
+            for (int hash = 1; hash <= 200; hash++) {
+                out.write((line(0, publish(store(0, hash, 4))) + "\n").getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        Path file = directory.resolve("cut.gz");
+        Files.write(file, Arrays.copyOf(zipped.toByteArray(), zipped.size() - 20));
+
+        Captures.Run run = Captures.run("--capture", file.toString());
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.lines()).hasSizeBetween(100, 199);
+        assertThat(run.err()).containsPattern("line 1\\d\\d: not in the format: the rest of the file cannot be read: ");
+        assertThat(Captures.run("--capture", directory.toString()).err())
+                .startsWith("engine-watch: " + directory + ": a directory (expected: a file)");
     }
 
     @Test
