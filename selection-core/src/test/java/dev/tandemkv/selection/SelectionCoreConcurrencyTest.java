@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.catalog.time.VirtualTime;
+import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.indexer.health.SignalAlarm;
 import dev.tandemkv.selection.config.SelectionConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,6 +83,63 @@ class SelectionCoreConcurrencyTest {
         executor.shutdown();
         assertThat(core.stats().reservations()).isZero();
         core.close();
+    }
+
+    /** Evidence for and against ranks comes from many threads while they come and go; the last word is each rank's own event. */
+    @Test
+    void cacheSignal_servedHeardLeftAndJoinedAtOnce_endsWhereTheLastEventsSay() throws Exception {
+        VirtualTime time = new VirtualTime();
+        SelectionCore core = SelectionCore.builder()
+                .config(SelectionConfig.builder().signalPatience(3).build())
+                .ticker(time)
+                .scheduler(time)
+                .random(new SeededRandom(1))
+                .build();
+        for (long id = 1; id <= 6; id++) {
+            core.upsert(spec(id));
+        }
+        ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+        List<Future<?>> threads = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            int thread = t;
+            threads.add(executor.submit(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    long id = 1 + (i + thread) % 6;
+                    int block = 1_000 * thread + i;
+                    switch (i % 4) {
+                        case 0 ->
+                            core.selectAndReserve(CoreFixture.request(block, 64).build())
+                                    .thenAccept(Booking::close);
+                        case 1 -> announce(core, id, block);
+                        case 2 -> core.upsert(spec(id));
+                        default -> {
+                            if (thread == 0) {
+                                core.remove(id);
+                                core.upsert(spec(id));
+                            }
+                            core.cacheSignal(PartitionKey.DEFAULT);
+                        }
+                    }
+                }
+            }));
+        }
+        for (Future<?> each : threads) {
+            each.get();
+        }
+        executor.shutdown();
+        for (long id = 1; id <= 6; id++) {
+            announce(core, id, 1_000_000);
+        }
+        CacheSignal signal = core.cacheSignal(PartitionKey.DEFAULT).orElseThrow();
+        assertThat(signal.ranksBelow()).isEmpty();
+        assertThat(signal.alarms()).doesNotContain(SignalAlarm.NO_EVENTS);
+        core.close();
+    }
+
+    private static void announce(SelectionCore core, long id, long block) {
+        core.apply(PartitionKey.DEFAULT, WorkerRank.of(id), KvEvent.Stored.device(null, new long[] {block}, new long[] {
+            block
+        }));
     }
 
     @Test
