@@ -42,12 +42,19 @@ class PolicyQualityTest {
     private static final SelectionPolicy STICKY =
             SelectionPolicy.stickyUntilSaturated(StickyConfig.calibrated(1_000 / 0.0886, Duration.ofSeconds(14)));
 
+    private static final Topology.Disaggregated ALWAYS = new Topology.Disaggregated(5, 3, PlanOrder.DECODE_ANCHORED);
+    private static final Topology CONDITIONAL = ALWAYS.with(DisaggPolicy.islBounding());
+
     private record Arrivals(Kind kind, double rate) {}
 
-    private record Cell(Arrivals arrivals, int cacheBlocks, String policy) {}
+    /** What a run depends on; runs of equal ones are equal to the bit, so each is made once. */
+    private record Cell(
+            Topology topology, int cacheBlocks, EventDelivery delivery, String policy, long seed, Workload workload) {}
 
     private enum Kind {
         CONVERSATION,
+        /** A third of it, for what shows there as clearly: pairs of workers take five times as long to simulate. */
+        PART_OF_CONVERSATION,
         SYNTHETIC
     }
 
@@ -56,30 +63,39 @@ class PolicyQualityTest {
 
     private Workload workload(Kind kind, double rate) {
         return workloads.computeIfAbsent(new Arrivals(kind, rate), a -> {
-            Trace trace = kind == Kind.CONVERSATION ? Shared.conversation() : Shared.synthetic();
+            Trace trace = switch (kind) {
+                case CONVERSATION -> Shared.conversation();
+                case PART_OF_CONVERSATION -> Shared.conversation().first(4_000);
+                case SYNTHETIC -> Shared.synthetic();
+            };
             return Workload.of(trace.atRate(rate));
         });
     }
 
     private SimulationResult run(Kind kind, int cacheBlocks, double rate, SelectionPolicy policy) {
-        Workload workload = workload(kind, rate);
-        return results.computeIfAbsent(
-                new Cell(new Arrivals(kind, rate), cacheBlocks, policy.name()),
-                c -> simulate(new Topology.Aggregated(8), cacheBlocks, EventDelivery.IMMEDIATE, policy, 1, workload));
+        Topology eight = new Topology.Aggregated(8);
+        return simulate(eight, cacheBlocks, EventDelivery.IMMEDIATE, policy, 1, workload(kind, rate));
     }
 
-    private static SimulationResult simulate(
+    private SimulationResult simulate(
             Topology topology,
             int cacheBlocks,
             EventDelivery delivery,
             SelectionPolicy policy,
             long seed,
             Workload workload) {
-        EngineSetup engines = EngineSetup.DEFAULT.withCacheBlocks(cacheBlocks).withDelivery(delivery);
-        SimulationResult result =
-                new Simulation(topology, engines, CorePool.with(core -> core.policy(policy)), seed).run(workload);
+        return results.computeIfAbsent(
+                new Cell(topology, cacheBlocks, delivery, policy.name(), seed, workload), c -> run(c, policy));
+    }
+
+    private static SimulationResult run(Cell cell, SelectionPolicy policy) {
+        EngineSetup engines =
+                EngineSetup.DEFAULT.withCacheBlocks(cell.cacheBlocks).withDelivery(cell.delivery);
+        SimulationResult result = new Simulation(
+                        cell.topology, engines, CorePool.with(core -> core.policy(policy)), cell.seed)
+                .run(cell.workload);
         assertThat(result.openBookings()).isZero();
-        assertThat(result.traffic().served()).isEqualTo(workload.requests());
+        assertThat(result.traffic().served()).isEqualTo(cell.workload.requests());
         return result;
     }
 
@@ -133,7 +149,7 @@ class PolicyQualityTest {
 
     @Test
     void recommended_againstTheBestPolicyBlindToCaches_isWorseOnNoCell() {
-        for (Kind kind : Kind.values()) {
+        for (Kind kind : List.of(Kind.CONVERSATION, Kind.SYNTHETIC)) {
             for (int cache : List.of(GPU_ONLY, WITH_HOST_TIER)) {
                 for (double rate : List.of(1.0, 1.5)) {
                     Distribution blind =
@@ -227,25 +243,23 @@ class PolicyQualityTest {
 
     @Test
     void localPrefills_againstAlwaysDisaggregating_meetTheGoals() {
-        Topology.Disaggregated always = new Topology.Disaggregated(5, 3, PlanOrder.DECODE_ANCHORED);
-        Topology conditional = always.with(DisaggPolicy.islBounding());
         Workload all = workload(Kind.CONVERSATION, 1);
-        SimulationResult remote = simulate(always, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, all);
-        SimulationResult local = simulate(conditional, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, all);
+        SimulationResult remote = simulate(ALWAYS, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, all);
+        SimulationResult local = simulate(CONDITIONAL, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, all);
 
         assertThat(ttft(local)).isLessThanOrEqualTo(0.90 * ttft(remote));
         assertThat((double) local.traffic().tokens().transferred())
                 .isLessThanOrEqualTo(0.92 * remote.traffic().tokens().transferred());
         assertThat(local.traffic().localPrefills()).isBetween(2_000, 5_000);
-        Workload part = firstOfConversation(1);
-        assertThat(ttft(simulate(conditional, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, part)))
+        Workload part = workload(Kind.PART_OF_CONVERSATION, 1);
+        assertThat(ttft(simulate(CONDITIONAL, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, part)))
                 .isLessThanOrEqualTo(
-                        1.02 * ttft(simulate(always, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, part)));
+                        1.02 * ttft(simulate(ALWAYS, GPU_ONLY, EventDelivery.IMMEDIATE, KV_AWARE, 1, part)));
     }
 
     @Test
     void everyOrder_onConversation_servesEverythingAndPaysOffTheCaches() {
-        Workload workload = firstOfConversation(0.75);
+        Workload workload = workload(Kind.PART_OF_CONVERSATION, 0.75);
         for (PlanOrder order : PlanOrder.values()) {
             Topology topology = new Topology.Disaggregated(5, 3, order);
             SimulationResult aware = simulate(topology, 4_096, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
@@ -260,16 +274,14 @@ class PolicyQualityTest {
 
     @Test
     void disaggregated_onConversation_ordersAsInTheReference() {
-        Topology.Disaggregated always = new Topology.Disaggregated(5, 3, PlanOrder.DECODE_ANCHORED);
-        Topology conditional = always.with(DisaggPolicy.islBounding());
         record Row(int cacheBlocks, double rate) {}
         for (Row row : List.of(new Row(GPU_ONLY, 1), new Row(4_096, 0.75), new Row(4_096, 1))) {
-            Workload workload = firstOfConversation(row.rate);
+            Workload workload = workload(Kind.PART_OF_CONVERSATION, row.rate);
             SimulationResult blind =
-                    simulate(always, row.cacheBlocks, EventDelivery.IMMEDIATE, ROUND_ROBIN, 1, workload);
-            SimulationResult aware = simulate(always, row.cacheBlocks, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
+                    simulate(ALWAYS, row.cacheBlocks, EventDelivery.IMMEDIATE, ROUND_ROBIN, 1, workload);
+            SimulationResult aware = simulate(ALWAYS, row.cacheBlocks, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
             SimulationResult local =
-                    simulate(conditional, row.cacheBlocks, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
+                    simulate(CONDITIONAL, row.cacheBlocks, EventDelivery.IMMEDIATE, KV_AWARE, 1, workload);
 
             assertThat(List.of(ttft(local), ttft(aware), ttft(blind)))
                     .as("%s", row)
@@ -284,7 +296,7 @@ class PolicyQualityTest {
     void joint_onConversation_isAsGoodAsTheBetterOfTheGreedyOrders() {
         for (SelectionPolicy policy : List.of(KV_AWARE, RECOMMENDED)) {
             for (double rate : List.of(0.75, 1.0)) {
-                Workload workload = firstOfConversation(rate);
+                Workload workload = workload(Kind.PART_OF_CONVERSATION, rate);
                 Map<PlanOrder, SimulationResult> byOrder = new EnumMap<>(PlanOrder.class);
                 for (PlanOrder order : PlanOrder.values()) {
                     Topology topology = new Topology.Disaggregated(5, 3, order);
@@ -301,10 +313,5 @@ class PolicyQualityTest {
                 assertThat(joint.traffic().localPrefills()).isZero();
             }
         }
-    }
-
-    /** A third of the trace, for what shows on it as clearly: pairs of workers take five times as long to simulate. */
-    private static Workload firstOfConversation(double rate) {
-        return Workload.of(Shared.conversation().first(4_000).atRate(rate));
     }
 }

@@ -283,6 +283,16 @@ public enum Metric {
             "Workers that are registered and not followed, or followed and not registered",
             Tag.TABLE),
 
+    // ---- engine bytes
+    WIRE_BATCHES(COUNTER, "tandemkv_wire_batches_total", "Batches read", Tag.TABLE),
+    WIRE_EVENTS(COUNTER, "tandemkv_wire_events_total", "Events handed on", Tag.TABLE),
+    WIRE_REFUSED(COUNTER, "tandemkv_wire_refused_total", "Messages that were no batch", "model,routing_group,reason"),
+    WIRE_DROPPED(
+            COUNTER,
+            "tandemkv_wire_dropped_total",
+            "Events that were not handed on, or in part",
+            "model,routing_group,reason"),
+
     // ---- assumptions
     OVERLAY_TIMED_BLOCKS(GAUGE, "tandemkv_overlay_timed_blocks", "Assumed blocks that end with time", Tag.TABLE),
     OVERLAY_RECORDED(COUNTER, "tandemkv_overlay_recorded_total", "Routing decisions learnt from", Tag.TABLE),

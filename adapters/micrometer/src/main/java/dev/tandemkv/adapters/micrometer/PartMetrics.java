@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 
 /**
  * The metrics of one part of a router that runs without a {@code SelectionCore}: an index, a session table, an overlay, the health of a
- * cache signal. {@link SelectionMetrics} reads those of a core by itself. Thread-safe.
+ * cache signal, the bytes of engines. {@link SelectionMetrics} reads those of a core by itself. Thread-safe.
  */
 public final class PartMetrics implements AutoCloseable {
 
@@ -79,6 +79,25 @@ public final class PartMetrics implements AutoCloseable {
             }
             into.add(Metric.CACHE_LOOKUPS_WITHOUT_MATCH, health.lookupsWithoutMatch(), tags);
             into.add(Metric.CACHE_LOOKUPS_WITHOUT_EVENT, health.lookupsWithoutEvent(), tags);
+        });
+    }
+
+    /**
+     * Reads what an adapter of engine events has read and refused.
+     *
+     * @param counts asked at every reading
+     */
+    public static PartMetrics wire(
+            MeterRegistry registry, MetricsSettings settings, PartitionKey partition, Supplier<WireCounts> counts) {
+        Objects.requireNonNull(counts, "counts");
+        String model = partition.modelName();
+        String group = partition.routingGroup();
+        return new PartMetrics(registry, settings, into -> {
+            WireCounts now = counts.get();
+            into.add(Metric.WIRE_BATCHES, now.batches(), model, group);
+            into.add(Metric.WIRE_EVENTS, now.events(), model, group);
+            now.refused().forEach((reason, count) -> into.add(Metric.WIRE_REFUSED, count, model, group, word(reason)));
+            now.dropped().forEach((reason, count) -> into.add(Metric.WIRE_DROPPED, count, model, group, word(reason)));
         });
     }
 

@@ -42,6 +42,7 @@ import dev.tandemkv.selection.host.InProcessBus;
 import dev.tandemkv.selection.host.SelectionHost;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -225,6 +226,14 @@ class EveryMetricTest {
         });
         health.onLookup(4, 0);
         PartMetrics.signal(f.registry, f.settings, own, Role.DECODE, health);
+        PartMetrics.wire(
+                f.registry,
+                f.settings,
+                own,
+                () -> new WireCounts(
+                        5, 7, Map.of(WireCounts.Refusal.UNDECODABLE, 2L), Map.of(SignalAlarm.NO_EVENTS, 1L)));
+        assertThat(Scrape.of(f.registry).value("tandemkv_wire_refused_total", "reason", "undecodable"))
+                .isEqualTo(2);
         assertThat(Scrape.of(f.registry).value("tandemkv_cache_alarm", "model", "own", "alarm", "no_events"))
                 .isEqualTo(1);
         assertThat(Scrape.of(f.registry).value("tandemkv_modelled_blocks", "of", "capacity"))
