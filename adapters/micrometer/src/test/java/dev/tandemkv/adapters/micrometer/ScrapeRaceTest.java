@@ -3,6 +3,7 @@ package dev.tandemkv.adapters.micrometer;
 import static dev.tandemkv.adapters.micrometer.MetricsFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import io.micrometer.core.instrument.Meter;
 import java.time.Duration;
@@ -27,14 +28,8 @@ class ScrapeRaceTest {
     void scrapesBookingsAndMembershipAtOnce_endWithTheTruth() throws Exception {
         MetricsFixture f = new MetricsFixture().workers(1);
         List<Step> racers = List.of(
-                i -> f.core.selectAndReserve(request(i, 64, "a" + i))
-                        .toCompletableFuture()
-                        .join()
-                        .close(),
-                i -> f.core.selectAndReserve(request(i, 64, "b" + i))
-                        .toCompletableFuture()
-                        .join()
-                        .close(),
+                i -> serve(f, "a" + i),
+                i -> serve(f, "b" + i),
                 i -> {
                     f.core.upsert(WorkerSpec.builder(100 + i % 5)
                             .endpoint("10.0.1.1:8000")
@@ -62,6 +57,16 @@ class ScrapeRaceTest {
         assertThat(f.registry.getMeters().stream().map(Meter::getId)).doesNotHaveDuplicates();
         f.metrics.close();
         assertThat(f.registry.getMeters()).isEmpty();
+    }
+
+    /** On the worker that stays. */
+    private static void serve(MetricsFixture f, String id) {
+        f.core.selectAndReserve(request(1, 64, id).toBuilder()
+                        .pinnedWorker(WorkerRank.of(1))
+                        .build())
+                .toCompletableFuture()
+                .join()
+                .close();
     }
 
     /** One step of a racer. */
