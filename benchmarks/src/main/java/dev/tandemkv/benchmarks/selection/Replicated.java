@@ -130,7 +130,7 @@ public final class Replicated implements Workload {
         }
         spin(() -> b.applied.get() - seen >= 2L * BURST - (a.mesh.stats().dropped() - dropped));
         cell.add("burst", "bookings_per_second", BURST * 1e9 / (System.nanoTime() - start));
-        cell.add("burst", "dropped", a.mesh.stats().dropped() - dropped);
+        cell.add("burst", "dropped", (double) (a.mesh.stats().dropped() - dropped));
     }
 
     private static Samples reserveAndFree(Gateway at, Prompt prompt, long paceNanos) {
