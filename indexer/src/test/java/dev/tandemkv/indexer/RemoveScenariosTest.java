@@ -385,6 +385,28 @@ class RemoveScenariosTest {
     }
 
     @Test
+    void forget_takesBackEveryTierOfOneRank_andLeavesRoomForWhatIsAssumed() {
+        Fleet fleet = Fleet.exact();
+        fleet.store(W0, null, 11, 12);
+        fleet.storeIn(Tier.HOST_PINNED, W0, 12, 13);
+        fleet.store(W1, null, 11);
+        OverlapScores scores = OverlapScores.create();
+        long[] query = {11, 12, 13, 14};
+        fleet.index.findTiered(query, 4, scores);
+        int slot = fleet.index.slotOf(W0);
+        scores.forget(slot);
+        scores.forget(-1);
+        scores.forget(1 << 20);
+        assertThat(scores.blocks(slot)).isZero();
+        assertThat(scores.blocks(slot, Tier.HOST_PINNED)).isZero();
+        assertThat(scores.nextSlot(0)).isEqualTo(fleet.index.slotOf(W1));
+        assertThat(scores.best()).isEqualTo(1);
+        scores.raise(slot, 2);
+        assertThat(scores.blocks(slot)).isEqualTo(2);
+        assertThat(scores.blocks(slot, Tier.HOST_PINNED)).isZero();
+    }
+
+    @Test
     void removal_threeRanks_middleOneLeaves_othersKeepTheirRuns() {
         Fleet fleet = Fleet.exact();
         for (WorkerRank rank : new WorkerRank[] {W0, W1, W2}) {

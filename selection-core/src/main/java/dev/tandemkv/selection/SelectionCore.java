@@ -366,8 +366,12 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
      * Tells how many tokens of a booked prompt its engine found cached, so that predictions that are wrong for long raise an alarm.
      *
      * @param cachedTokens as the engine reported; at least 0
+     * @throws BadRequestException if it is negative
      */
     public void reportCached(Booking booking, long cachedTokens) {
+        if (cachedTokens < 0) {
+            throw new BadRequestException("cached_tokens", cachedTokens, ">= 0");
+        }
         Selection selection = booking.selection();
         Partition in = parts.partitions().find(selection.partition());
         if (in != null) {

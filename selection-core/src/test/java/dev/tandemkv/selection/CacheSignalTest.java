@@ -3,6 +3,7 @@ package dev.tandemkv.selection;
 import static dev.tandemkv.selection.CoreFixture.prompt;
 import static dev.tandemkv.selection.CoreFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
@@ -305,6 +306,8 @@ class CacheSignalTest {
             }
         }
         assertThat(told).containsExactly("+OVERPREDICTED");
+        Booking another = f.book(request(1, 64));
+        assertThatThrownBy(() -> f.core.reportCached(another, -1)).hasMessageContaining("cached_tokens");
     }
 
     @Test

@@ -253,15 +253,20 @@ public final class CacheTrust {
      */
     LadderRung judge(OverlapScores scores, PrefixIndex index) {
         if (silent) {
-            for (int slot = scores.nextSlot(0); slot >= 0; slot = scores.nextSlot(slot + 1)) {
-                scores.forget(slot);
-            }
+            forgetAll(scores);
             return fallback;
         }
         for (WorkerRank rank : dropped) {
             scores.forget(index.slotOf(rank));
         }
         return mismatched && scores.nextSlot(0) < 0 ? fallback : best;
+    }
+
+    /** Leaves nothing of an answer, or of one that the scratch held before. */
+    static void forgetAll(OverlapScores scores) {
+        for (int slot = scores.nextSlot(0); slot >= 0; slot = scores.nextSlot(slot + 1)) {
+            scores.forget(slot);
+        }
     }
 
     /** What is believed of one rank. */

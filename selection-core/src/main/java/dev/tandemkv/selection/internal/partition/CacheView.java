@@ -277,6 +277,7 @@ public final class CacheView {
             }
         } catch (RuntimeException e) {
             scores = scratchFor(attempt);
+            CacheTrust.forgetAll(scores);
             rung = dropped(attempt, e);
         }
         if (assumed != null) {
