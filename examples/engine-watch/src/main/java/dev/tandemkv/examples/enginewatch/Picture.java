@@ -126,11 +126,21 @@ final class Picture {
         return seconds < 120 ? Math.max(0, seconds) + " s" : seconds / 60 + " min";
     }
 
-    private static String state(RankStatus status) {
+    private String state(RankStatus status) {
         if (status.cursor().isEmpty() && status.exactness().kind() != Exactness.Kind.DEGRADED) {
-            return "nothing heard yet";
+            return isUnconnected(status.rank()) ? "not connected yet" : "nothing heard yet";
         }
         return Names.of(status.exactness()) + (status.held() > 0 ? ", " + status.held() + " batches waiting" : "");
+    }
+
+    /** On a bound endpoint the engines connect, and nobody knows which of them have. */
+    private boolean isUnconnected(WorkerRank rank) {
+        return targets.stream()
+                .filter(target -> target.endpoint() != null
+                        && LiveWatch.id(target) == rank.workerId()
+                        && target.rank() == rank.rank())
+                .flatMap(target -> ingress.listenerOf(rank).stream())
+                .anyMatch(listener -> listener.connections() == 0);
     }
 
     private String hit(WorkerRank rank, int blocks) {

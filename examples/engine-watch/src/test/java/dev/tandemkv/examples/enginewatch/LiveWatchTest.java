@@ -144,7 +144,7 @@ class LiveWatchTest {
                         null,
                         settings(EngineFamily.VLLM, 16, null),
                         new Stage(seen -> seen.contains("Nothing has been heard"), () -> {})))
-                .contains("nothing heard yet");
+                .contains("not connected yet");
     }
 
     @Test
