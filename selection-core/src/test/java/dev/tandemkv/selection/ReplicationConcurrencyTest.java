@@ -1,12 +1,15 @@
 package dev.tandemkv.selection;
 
 import static dev.tandemkv.selection.CoreFixture.request;
+import static dev.tandemkv.selection.CoreFixture.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.host.InProcessBus;
+import dev.tandemkv.selection.host.Replication;
+import dev.tandemkv.selection.host.Replication.UnknownWorkers;
 import dev.tandemkv.selection.host.SelectionHost;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class ReplicationConcurrencyTest {
 
     private static final int THREADS = 6;
-    private static final int ROUNDS = 300;
+    private static final int ROUNDS = 200;
 
     private final VirtualTime time = new VirtualTime();
     private final List<CoreFixture> cores = new ArrayList<>();
@@ -61,7 +64,7 @@ class ReplicationConcurrencyTest {
         Future<?> clock = threads.submit(() -> {
             start.await();
             // All of it is far below the orphan timeout, so that nothing ends by time.
-            for (int tick = 0; tick < 2_000; tick++) {
+            for (int tick = 0; tick < 800; tick++) {
                 time.advance(Duration.ofMillis(1));
                 cores.forEach(ReplicationConcurrencyTest::checkCounts);
             }
@@ -84,12 +87,106 @@ class ReplicationConcurrencyTest {
         }
     }
 
+    /**
+     * The same with a channel that loses and doubles, workers that leave and come back as other processes, leases, and bookings owned by id:
+     * what is left when all have ended goes within two orphan timeouts.
+     */
+    @Test
+    void threadsWhileMessagesAreLostAndWorkersChange_endEmptyByTime() throws Exception {
+        ExecutorService deliveries = Executors.newFixedThreadPool(2);
+        Random fate = new Random(5);
+        InProcessBus bus = new InProcessBus(delivery -> {
+            int copies;
+            synchronized (fate) {
+                copies = fate.nextInt(10) == 0 ? 0 : fate.nextInt(10) == 0 ? 2 : 1;
+            }
+            for (int i = 0; i < copies; i++) {
+                deliveries.execute(delivery);
+            }
+        });
+        for (int i = 0; i < 3; i++) {
+            cores.add(new CoreFixture(
+                            SelectionConfig.builder().replicaSync(true).build(),
+                            SelectionHost.builder()
+                                    .replication(Replication.over(bus.join())
+                                            .withUnknownWorkers(
+                                                    i == 0
+                                                            ? UnknownWorkers.LAZY_REGISTER
+                                                            : UnknownWorkers.REQUIRE_REGISTERED))
+                                    .build(),
+                            time,
+                            i)
+                    .workers(3));
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        CyclicBarrier start = new CyclicBarrier(THREADS);
+        List<Future<?>> running = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            int thread = t;
+            running.add(threads.submit(() -> {
+                start.await();
+                Random random = new Random(thread);
+                for (int step = 0; step < ROUNDS; step++) {
+                    if (thread == 0) {
+                        change(random);
+                        synchronized (time) {
+                            time.advance(Duration.ofMillis(20));
+                        }
+                    } else {
+                        anything(cores.get(random.nextInt(3)), thread, random);
+                    }
+                    cores.forEach(ReplicationConcurrencyTest::checkCounts);
+                }
+                return null;
+            }));
+        }
+        for (Future<?> thread : running) {
+            thread.get();
+        }
+        threads.shutdown();
+        for (int i = 0; i < 4; i++) {
+            settleOnce(deliveries);
+            time.advance(Duration.ofSeconds(200));
+        }
+        settle(deliveries);
+        assertThat(deliveries.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+        cores.forEach(CoreFixture::assertEmpty);
+    }
+
+    private void change(Random random) {
+        SelectionCore core = cores.get(random.nextInt(3)).core;
+        long id = 1 + random.nextInt(3);
+        if (random.nextInt(4) == 0 && core.find(id).isPresent()) {
+            core.remove(id);
+        }
+        core.upsert(worker(id).incarnation("process " + random.nextInt(2)).build());
+    }
+
+    private void anything(CoreFixture at, int thread, Random random) {
+        String id = random.nextInt(4) == 0 ? "contested" : "own-" + thread;
+        SelectRequest request =
+                request(random.nextInt(5), 16 + random.nextInt(64), id).build();
+        switch (random.nextInt(3)) {
+            case 0 -> at.core.lease(request).thenAccept(Booking::close);
+            case 1 ->
+                at.core
+                        .reserve(request)
+                        .whenComplete((selection, failure) ->
+                                cores.get(random.nextInt(3)).core.free(id));
+            default -> round(at, thread, random);
+        }
+    }
+
+    private static void settleOnce(ExecutorService deliveries) throws Exception {
+        for (int both = 0; both < 4; both++) {
+            deliveries.submit(() -> {}).get();
+        }
+    }
+
     /** Alternates between delivering everything and applying it, because what is applied may be answered. */
     private void settle(ExecutorService deliveries) throws Exception {
         for (int i = 0; i < 20; i++) {
-            for (int both = 0; both < 4; both++) {
-                deliveries.submit(() -> {}).get();
-            }
+            settleOnce(deliveries);
             time.advance(Duration.ofMillis(1));
         }
         deliveries.shutdown();

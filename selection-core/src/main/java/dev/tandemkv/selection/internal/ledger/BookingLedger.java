@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -400,9 +401,9 @@ public final class BookingLedger {
                 .toList();
     }
 
-    /** Live bookings of every row, in order of booking. */
-    public List<LedgerEntry> bookings() {
-        return entries.values().stream().sorted(BOOKING_ORDER).toList();
+    /** Some of the live bookings of every row, in order of booking. */
+    public List<LedgerEntry> bookings(Predicate<LedgerEntry> which) {
+        return entries.values().stream().filter(which).sorted(BOOKING_ORDER).toList();
     }
 
     /** Live bookings by adapter, without those that have none. */

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -387,19 +388,9 @@ public final class Partition {
         return ledger.find(selectionId);
     }
 
-    /** Live bookings of a worker. */
-    public List<LedgerEntry> bookingsOf(long workerId) {
-        return roster.rowsOf(workerId).stream()
-                .flatMap(row -> ledger.bookings(row).stream())
-                .toList();
-    }
-
-    /** Live bookings that are owned in one of these ways. */
-    public List<LedgerEntry> bookingsBy(Ownership... owners) {
-        Set<Ownership> wanted = Set.of(owners);
-        return ledger.bookings().stream()
-                .filter(entry -> wanted.contains(entry.ownership()))
-                .toList();
+    /** Some of the live bookings. */
+    public List<LedgerEntry> bookings(Predicate<LedgerEntry> which) {
+        return ledger.bookings(which);
     }
 
     /** The blocks of a live booking. */

@@ -202,7 +202,7 @@ final class Mirrors {
 
     /** Lets go of every mirror in a partition: nothing would end them by time any more. */
     void dropAll(Partition in) {
-        for (LedgerEntry entry : in.bookingsBy(Ownership.REPLICA)) {
+        for (LedgerEntry entry : in.bookings(booking -> booking.ownership() == Ownership.REPLICA)) {
             Reservation row = reservations.find(entry.id());
             in.release(entry);
             if (row != null) {

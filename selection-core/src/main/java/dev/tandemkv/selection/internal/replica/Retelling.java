@@ -74,7 +74,10 @@ final class Retelling {
     // ---- somebody asks
 
     void answer(Partition in, long workerId) {
-        in.mailbox().submit(() -> tell(in, own(in.bookingsOf(workerId))));
+        in.mailbox()
+                .submit(() -> tell(
+                        in,
+                        in.bookings(entry -> isOwn(entry) && entry.id().worker().workerId() == workerId)));
         SessionAffinity table = in.sessions();
         if (table != null) {
             remind(table.snapshot(MOST, target -> target.workerId() == workerId), 0);
@@ -93,7 +96,7 @@ final class Retelling {
     private void tellPeers() {
         nextForPeers.set(core.ticker().read() + APART_NANOS);
         for (Partition in : partitions.get()) {
-            in.mailbox().submit(() -> tell(in, in.bookingsBy(Ownership.HANDLE, Ownership.EXTERNAL)));
+            in.mailbox().submit(() -> tell(in, in.bookings(Retelling::isOwn)));
             SessionAffinity table = in.sessions();
             if (table != null) {
                 remind(table.snapshot(MOST), 0);
@@ -125,11 +128,9 @@ final class Retelling {
     private void refresh() {
         long now = core.ticker().read();
         for (Partition in : partitions.get()) {
-            in.mailbox().submit(() -> {
-                List<LedgerEntry> old = new ArrayList<>(in.bookingsBy(Ownership.HANDLE, Ownership.EXTERNAL));
-                old.removeIf(entry -> now - entry.startedAt() < period.toNanos());
-                tell(in, old);
-            });
+            in.mailbox()
+                    .submit(() -> tell(
+                            in, in.bookings(entry -> isOwn(entry) && now - entry.startedAt() >= period.toNanos())));
         }
         if (reservations.size() > 0) {
             refreshLater();
@@ -150,10 +151,8 @@ final class Retelling {
 
     // ---- telling bookings, inside the step
 
-    private static List<LedgerEntry> own(List<LedgerEntry> bookings) {
-        return bookings.stream()
-                .filter(entry -> entry.ownership() != Ownership.REPLICA)
-                .toList();
+    private static boolean isOwn(LedgerEntry entry) {
+        return entry.ownership() != Ownership.REPLICA;
     }
 
     private void tell(Partition in, List<LedgerEntry> bookings) {
