@@ -159,24 +159,35 @@ public final class HandOver {
     }
 
     /**
-     * One of the legs failed. If it was decode, also after it took the staged KV but did not admit it, the prefill worker is told once:
-     * cancelled while it runs, else to clean up. Otherwise nothing happens after the end.
+     * One of the legs failed. What prefill left behind is cleared once: a prefill that still runs is cancelled if decode failed, and staged KV
+     * is cleaned up, also KV that decode took but did not admit. Otherwise nothing happens after the end.
      */
     public void fail(Leg leg, Throwable failure) {
         Clearing clearing;
         boolean ends;
         synchronized (lock) {
-            clearing = leg == Leg.DECODE ? clear() : Clearing.NONE;
-            ends = !status.isEnd();
-            if (ends) {
-                end(Status.FAILED, failure);
-            }
+            clearing = leg == Leg.DECODE || status == Status.STAGED ? clear() : Clearing.NONE;
+            ends = endUnlessEnded(failure);
         }
         carryOut(clearing, ends);
     }
 
+    /** Whatever was staged is gone with its worker. */
     void workerRemoved() {
-        fail(Leg.PREFILL, new WorkerGoneException(prefill.worker()));
+        boolean ends;
+        synchronized (lock) {
+            ends = endUnlessEnded(new WorkerGoneException(prefill.worker()));
+        }
+        carryOut(Clearing.NONE, ends);
+    }
+
+    /** Under the lock. */
+    private boolean endUnlessEnded(Throwable failure) {
+        if (status.isEnd()) {
+            return false;
+        }
+        end(Status.FAILED, failure);
+        return true;
     }
 
     private void expire() {

@@ -10,8 +10,8 @@ public interface HandOverPort {
     void cancelPrefill(HandOver handOver);
 
     /**
-     * Staged KV is not wanted any more: have the engine free it. Called when the client left under {@link DisconnectPolicy#ABORT}, when decode
-     * failed or refused the KV under any policy, and when decode was not dispatched in time for a client that left.
+     * Staged KV is not wanted any more: have the engine free it. Called when the client left under {@link DisconnectPolicy#ABORT}, when a leg
+     * failed or decode refused the KV, under any policy, and when decode was not dispatched in time for a client that left.
      */
     void cleanUp(HandOver handOver);
 

@@ -32,6 +32,16 @@ import org.jspecify.annotations.Nullable;
  * Routes requests to the workers of one pool, on the gateway's side: selection with the session's affinity, dispatch, the response with
  * its guard, migration, and release on every path.
  *
+ * <pre>{@code
+ * RoutingHost<Request, Chunk> host = RoutingHost.builder(pool, transport::send, Chunk::read, scheduler).build();
+ * HostRequest<Request> request = HostRequest.aggregated(
+ *         body, SelectRequest.builder(prompt).selectionId("request-1").build());
+ * host.route(request, clientGone).thenAccept(response -> response.subscribe(client));
+ * }</pre>
+ *
+ * <p>A request that prefills on one worker and decodes on another passes two hosts, one for each pool: {@link Phase#PREFILL}, then {@link
+ * Phase#DECODE_STAGED}, with a {@link HandOver} between them.
+ *
  * <p>Use either this host's affinity or the pool's own, not both: a {@code SelectionCore} with session affinity steers by itself.
  *
  * <p>Thread-safe. No call blocks or throws what its stage can carry. Stages complete on the thread that brought the last answer.

@@ -102,6 +102,9 @@ class HandOverPropertyTest implements HandOverPort {
                 }
                 case CLIENT_GONE -> clientGone();
                 case PREFILL_FAILS -> {
+                    if (status == Status.STAGED) {
+                        tell("cleanUp");
+                    }
                     if (live) {
                         end(Status.FAILED);
                     }

@@ -13,7 +13,9 @@ import dev.tandemkv.coordinator.host.HandOver.AfterDisconnect;
 import dev.tandemkv.coordinator.host.HandOver.Status;
 import dev.tandemkv.selection.BookingId;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -69,6 +71,34 @@ class HandOverTest implements HandOverPort {
         assertThat(handOver.status()).isEqualTo(Status.STAGED);
         time.advance(Duration.ofSeconds(2));
         assertThat(unusable(handOver).kind()).isEqualTo(Kind.DEADLINE_EXCEEDED);
+    }
+
+    @Test
+    void kP5_burstOf32OnADecodeWindowOf4_whatWaitsTooLongIsTypedAndPrefilledAgain() {
+        HandOvers all = with(DisconnectPolicy.LET_EXPIRE);
+        Deque<HandOver> waiting = new ArrayDeque<>();
+        for (int i = 0; i < 32; i++) {
+            HandOver handOver = all.open(booking(1));
+            handOver.partArrived();
+            waiting.add(handOver);
+        }
+        int decoded = 0;
+        List<Kind> refused = new ArrayList<>();
+        for (int slotFree = 0; slotFree < 8; slotFree++) {
+            for (int slot = 0; slot < 4; slot++) {
+                HandOver next = waiting.remove();
+                try {
+                    next.take();
+                    decoded++;
+                } catch (HandOverException e) {
+                    refused.add(e.kind());
+                }
+            }
+            time.advance(Duration.ofSeconds(10));
+        }
+        assertThat(decoded).as("free at 0, 10 and 20 s").isEqualTo(12);
+        assertThat(refused).hasSize(20).containsOnly(Kind.DEADLINE_EXCEEDED);
+        assertThat(all.live()).isEmpty();
     }
 
     @Test
