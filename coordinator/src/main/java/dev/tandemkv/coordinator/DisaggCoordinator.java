@@ -110,7 +110,10 @@ public final class DisaggCoordinator implements AutoCloseable {
         return coordination.release(plan);
     }
 
-    /** Releases an open plan by its id, for hosts that hear of the end of a request elsewhere; does nothing if there is none. */
+    /**
+     * Releases an open plan by its id, for hosts that hear of the end of a request elsewhere. Where there is none, tries what is still listed
+     * in {@link #pendingFrees()} under that id, also what was reported as leaked.
+     */
     public CompletionStage<ReleaseOutcome> release(String planId) {
         return coordination.release(Objects.requireNonNull(planId, "planId"));
     }

@@ -36,7 +36,10 @@ public interface HostObserver {
      */
     default void onWarning(String what, Throwable failure) {}
 
-    /** A release was given up after its last try; it stays listed in {@link RoutingHost#pendingFrees()}. */
+    /**
+     * A release was given up after its last try; it stays listed in {@link RoutingHost#pendingFrees()}, and {@link RoutingHost#retryFrees()}
+     * tries it again.
+     */
     default void onLeak(PendingFree free) {}
 
     /** The handle of a response was lost without being read or closed: worker and booking are let go of. */

@@ -128,6 +128,11 @@ final class Releases implements FreeTask.Listener {
                 parts.pool(), leg, parts.freeRetry(), parts.lease(), leaks, parts.ticker(), parts.scheduler());
     }
 
+    /** One more try of each; completes normally. */
+    CompletableFuture<Void> retry() {
+        return FreeTask.attemptAll(pending).thenApply(outcome -> null);
+    }
+
     int count() {
         return pending.size();
     }

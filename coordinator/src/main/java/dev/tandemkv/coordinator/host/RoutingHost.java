@@ -189,6 +189,11 @@ public final class RoutingHost<Q, R> implements AutoCloseable {
         return releases.pending();
     }
 
+    /** Tries every release again that is not confirmed, also what was reported as leaked. Completes normally, after one try of each. */
+    public CompletionStage<Void> retryFrees() {
+        return releases.retry();
+    }
+
     /** How many requests are not over: selecting, dispatching, or with a response that has not ended. */
     public int openRequests() {
         return open.count();

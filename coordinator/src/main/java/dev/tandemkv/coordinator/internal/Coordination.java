@@ -79,9 +79,7 @@ public final class Coordination {
 
     public CompletionStage<ReleaseOutcome> release(String planId) {
         PlanRun run = registry.find(planId);
-        return run == null
-                ? CompletableFuture.completedFuture(ReleaseOutcome.NOTHING_HELD)
-                : run.end(Ending.RELEASE, null);
+        return run == null ? registry.retryStrays(planId) : run.end(Ending.RELEASE, null);
     }
 
     public long decisionsWithoutResidency() {

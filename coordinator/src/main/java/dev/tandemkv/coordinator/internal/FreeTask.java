@@ -5,12 +5,16 @@ import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.coordinator.Leg;
 import dev.tandemkv.coordinator.PendingFree;
 import dev.tandemkv.coordinator.PlanEvent;
+import dev.tandemkv.coordinator.ReleaseOutcome;
 import dev.tandemkv.coordinator.ReleaseOutcome.LegOutcome;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.FreeOutcome;
 import dev.tandemkv.selection.PoolUnavailableException;
 import dev.tandemkv.selection.SelectionPool;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -93,6 +97,21 @@ public final class FreeTask {
 
     public Leg leg() {
         return port.leg();
+    }
+
+    boolean isOf(String plan) {
+        return planId.equals(plan);
+    }
+
+    /** Tries several at once. Completes normally with what their tries found. */
+    public static CompletableFuture<ReleaseOutcome> attemptAll(Collection<FreeTask> tasks) {
+        Map<Leg, CompletableFuture<LegOutcome>> outcomes = new EnumMap<>(Leg.class);
+        for (FreeTask task : tasks) {
+            outcomes.merge(task.leg(), task.attempt(), (a, b) -> a.thenCombine(b, LegOutcome::and));
+        }
+        CompletableFuture<LegOutcome> none = CompletableFuture.completedFuture(LegOutcome.NOTHING_HELD);
+        return outcomes.getOrDefault(Leg.PREFILL, none)
+                .thenCombine(outcomes.getOrDefault(Leg.DECODE, none), ReleaseOutcome::new);
     }
 
     /** Tries now, or joins the try that is running. Completes normally with what that try found, never exceptionally. */

@@ -16,9 +16,7 @@ import dev.tandemkv.coordinator.ReleaseOutcome;
 import dev.tandemkv.coordinator.ReleaseOutcome.LegOutcome;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.Selection;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -339,13 +337,7 @@ final class PlanRun {
             frees = plan.holdings.frees();
         }
         after.run();
-        Map<Leg, CompletableFuture<LegOutcome>> outcomes = new EnumMap<>(Leg.class);
-        for (FreeTask free : frees) {
-            outcomes.merge(free.leg(), free.attempt(), (a, b) -> a.thenCombine(b, LegOutcome::and));
-        }
-        CompletableFuture<LegOutcome> none = CompletableFuture.completedFuture(LegOutcome.NOTHING_HELD);
-        return outcomes.getOrDefault(Leg.PREFILL, none)
-                .thenCombine(outcomes.getOrDefault(Leg.DECODE, none), ReleaseOutcome::new);
+        return FreeTask.attemptAll(frees);
     }
 
     private void beginEnding(Ending why, @Nullable Throwable cause, Effects after) {

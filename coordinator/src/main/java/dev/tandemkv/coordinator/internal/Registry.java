@@ -9,6 +9,7 @@ import dev.tandemkv.coordinator.OpenPlan;
 import dev.tandemkv.coordinator.PendingFree;
 import dev.tandemkv.coordinator.PlanEvent;
 import dev.tandemkv.coordinator.PlanLimitException;
+import dev.tandemkv.coordinator.ReleaseOutcome;
 import dev.tandemkv.coordinator.RoutingPlan;
 import dev.tandemkv.selection.Booking;
 import java.lang.ref.PhantomReference;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -154,6 +156,12 @@ final class Registry {
                 });
         strays.add(task);
         task.attempt();
+    }
+
+    /** Tries the bookings again that arrived after their plan was over and are not freed yet. */
+    CompletableFuture<ReleaseOutcome> retryStrays(String planId) {
+        return FreeTask.attemptAll(
+                strays.stream().filter(stray -> stray.isOf(planId)).toList());
     }
 
     private Duration third() {

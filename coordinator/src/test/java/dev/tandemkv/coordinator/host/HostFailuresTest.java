@@ -428,6 +428,20 @@ class HostFailuresTest {
         }
     }
 
+    @Test
+    void freeThatWasGivenUp_isTriedAgainWhenAsked() {
+        f.pool.always("free", Fault.FAIL);
+        get(f.route(host, request())).close();
+        f.time.advance(Duration.ofMinutes(2));
+        assertThat(f.metrics).contains("leak q");
+        assertThat(host.pendingFrees()).hasSize(1);
+        for (int i = 0; i < 100 && !host.pendingFrees().isEmpty(); i++) {
+            get(host.retryFrees());
+            f.time.advance(Duration.ofMinutes(2));
+        }
+        assertNothingHeld(host);
+    }
+
     // ---- the host closes
 
     @Test

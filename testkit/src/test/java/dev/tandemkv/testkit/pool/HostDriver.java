@@ -289,6 +289,9 @@ final class HostDriver {
             answerDispatch();
         }
         time.advance(Duration.ofMinutes(10));
+        // What was given up while the faults lasted.
+        host.retryFrees();
+        time.advance(Duration.ofMinutes(1));
         checkInvariants();
         check(host.openRequests() == 0, "requests are open: " + host.openRequests());
         check(host.pendingFrees().isEmpty(), "frees are pending: " + host.pendingFrees());

@@ -284,6 +284,7 @@ class HostRaceTest {
                 minute < 30 && (host.openRequests() > 0 || !host.pendingFrees().isEmpty());
                 minute++) {
             drainThreads();
+            host.retryFrees();
             time.advance(Duration.ofMinutes(1));
         }
     }

@@ -244,6 +244,9 @@ final class PlanDriver implements CoordinatorObserver {
         plans.forEach(RoutingPlan::close);
         coordinator.openPlans().forEach(plan -> coordinator.release(plan.id()));
         time.advance(Duration.ofMinutes(10));
+        // What was given up while the faults lasted, also of plans that were over.
+        coordinator.pendingFrees().forEach(free -> coordinator.release(free.planId()));
+        time.advance(Duration.ofMinutes(1));
         checkInvariants();
         if (!coordinator.openPlans().isEmpty() || !coordinator.pendingFrees().isEmpty()) {
             problems.add("I9 still open: " + coordinator.openPlans() + coordinator.pendingFrees());
