@@ -44,10 +44,10 @@ public final class Drains {
         Runnable drained = () -> outcome.complete(DrainOutcome.DRAINED);
         Scheduler.Task late = core.scheduler().schedule(bound, () -> {
             outcome.complete(DrainOutcome.BOUND_PASSED);
-            partition.mailbox().submit(() -> partition.forgetDrained(workerId, drained));
+            partition.mailbox().submit(() -> partition.drains().forget(workerId, drained));
         });
         outcome.whenComplete((how, failure) -> late.cancel());
-        partition.mailbox().submit(() -> partition.whenDrained(workerId, drained));
+        partition.mailbox().submit(() -> partition.drains().when(workerId, drained));
         return outcome.minimalCompletionStage();
     }
 }

@@ -2,6 +2,7 @@ package dev.tandemkv.selection.internal.partition;
 
 import dev.tandemkv.affinity.AffinityTarget;
 import dev.tandemkv.catalog.WorkerSpec;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,6 +19,19 @@ record Membership(Map<Long, WorkerSpec> schedulable, boolean anyHintSource) {
 
     Membership {
         schedulable = Map.copyOf(schedulable);
+    }
+
+    /** What the rows say. */
+    static Membership of(Roster roster) {
+        Map<Long, WorkerSpec> schedulable = new HashMap<>();
+        boolean anyHintSource = false;
+        for (int row : roster.order()) {
+            anyHintSource |= Hints.isSource(roster.spec(row));
+            if (!roster.draining(row)) {
+                schedulable.put(roster.rank(row).workerId(), roster.spec(row));
+            }
+        }
+        return new Membership(schedulable, anyHintSource);
     }
 
     boolean isEmpty() {

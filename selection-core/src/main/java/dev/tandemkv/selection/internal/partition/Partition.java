@@ -25,11 +25,8 @@ import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.Ownership;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
 import dev.tandemkv.selection.internal.ledger.PrefillMark;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -64,7 +61,8 @@ public final class Partition {
     private final Decider decider;
     private final @Nullable WaitingRoom waiting;
     private final @Nullable LoadPublisher publisher;
-    private final Map<Long, List<Runnable>> drains = new HashMap<>();
+    private final DrainWaits drains;
+    private final RowChanges rows;
     private long slotsEpoch;
 
     public Partition(
@@ -95,6 +93,8 @@ public final class Partition {
                 new Decider(this, core.policies().nameFor(key), core.policies().componentsFor(key));
         LoadSink sink = core.host().loadSink();
         publisher = sink == null ? null : new LoadPublisher(this, sink);
+        rows = new RowChanges(this, decider.loads(), publisher);
+        drains = new DrainWaits(roster, ledger, mailbox);
         queueClock = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::ring));
         QueueProfile profile = core.config().queueProfile(key.modelName());
         waiting = profile.queues() ? new WaitingRoom(this, decider, profile, queueClock) : null;
@@ -148,6 +148,11 @@ public final class Partition {
         return mailbox;
     }
 
+    /** Who waits for a worker's last booking to end; to be touched inside the step. */
+    public DrainWaits drains() {
+        return drains;
+    }
+
     // ---- published membership
 
     /** Whether any worker takes new bookings. */
@@ -184,71 +189,12 @@ public final class Partition {
      */
     public List<WorkerRank> change(MembershipChange change) {
         return mailbox.call(() -> {
-            long now = core.ticker().read();
-            List<WorkerRank> left = new ArrayList<>();
-            change.removals().forEach(id -> dropWorker(id, now, left));
-            change.puts().forEach(spec -> put(spec, now, left));
-            change.drains().forEach(id -> roster.rowsOf(id).forEach(roster::drain));
-            roster.reorder();
-            publish();
-            tellDrained();
+            List<WorkerRank> left = rows.apply(change, core.ticker().read());
+            membership = Membership.of(roster);
+            drains.look();
             drain();
             return left;
         });
-    }
-
-    private void put(WorkerSpec spec, long now, List<WorkerRank> left) {
-        boolean draining = false;
-        for (int row : roster.rowsOf(spec.workerId())) {
-            draining |= roster.draining(row);
-            if (!spec.hasRank(roster.rank(row).rank())) {
-                dropRow(row, now, left);
-            }
-        }
-        for (int i = 0; i < spec.rankCount(); i++) {
-            WorkerRank rank = new WorkerRank(spec.workerId(), spec.startRank() + i);
-            int row = roster.rowOf(rank);
-            if (row >= 0) {
-                roster.describe(row, spec);
-                cache.describe(rank, spec);
-            } else {
-                row = roster.add(rank, spec, cache.slotFor(rank, spec));
-                if (publisher != null && ledger.activeRequests(row) > 0) {
-                    publisher.changed(rank);
-                }
-                if (draining) {
-                    roster.drain(row);
-                }
-            }
-        }
-    }
-
-    private void dropWorker(long workerId, long now, List<WorkerRank> left) {
-        roster.rowsOf(workerId).forEach(row -> dropRow(row, now, left));
-    }
-
-    private void dropRow(int row, long now, List<WorkerRank> left) {
-        WorkerRank rank = roster.rank(row);
-        List<LedgerEntry> dropped = ledger.removeRow(row, now);
-        dropped.forEach(entry -> ended(entry, EndReason.WORKER_REMOVED));
-        decider.loads().forget(row);
-        roster.remove(row);
-        left.add(rank);
-        if (publisher != null) {
-            publisher.left(rank);
-        }
-    }
-
-    private void publish() {
-        Map<Long, WorkerSpec> schedulable = new HashMap<>();
-        boolean anyHintSource = false;
-        for (int row : roster.order()) {
-            anyHintSource |= Hints.isSource(roster.spec(row));
-            if (!roster.draining(row)) {
-                schedulable.put(roster.rank(row).workerId(), roster.spec(row));
-            }
-        }
-        membership = new Membership(schedulable, anyHintSource);
     }
 
     // ---- inside the step
@@ -501,7 +447,7 @@ public final class Partition {
 
     /** Looks at what a release, of whatever cause, makes possible. */
     public void released() {
-        tellDrained();
+        drains.look();
         drain();
     }
 
@@ -509,37 +455,6 @@ public final class Partition {
     public void drain() {
         if (waiting != null) {
             waiting.drain(core.ticker().read());
-        }
-    }
-
-    /** Runs the action once a worker has no booking left. */
-    public void whenDrained(long workerId, Runnable action) {
-        drains.computeIfAbsent(workerId, id -> new ArrayList<>()).add(action);
-        tellDrained();
-    }
-
-    /** Nobody waits for the action any more. */
-    public void forgetDrained(long workerId, Runnable action) {
-        drains.computeIfPresent(workerId, (id, actions) -> {
-            actions.remove(action);
-            return actions.isEmpty() ? null : actions;
-        });
-    }
-
-    /** How many wait for a drain. */
-    public int drainWaits() {
-        return drains.values().stream().mapToInt(List::size).sum();
-    }
-
-    private void tellDrained() {
-        if (!drains.isEmpty()) {
-            drains.entrySet().removeIf(drain -> {
-                boolean idle = roster.rowsOf(drain.getKey()).stream().allMatch(row -> ledger.activeRequests(row) == 0);
-                if (idle) {
-                    drain.getValue().forEach(mailbox::afterwards);
-                }
-                return idle;
-            });
         }
     }
 

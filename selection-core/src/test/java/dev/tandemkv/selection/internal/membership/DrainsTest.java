@@ -55,14 +55,14 @@ class DrainsTest {
             drains.add(parts.drains().drain(1, Duration.ofSeconds(1)));
         }
         time.advance(Duration.ofSeconds(2));
-        assertThat(parts.partition(PartitionKey.DEFAULT).drainWaits()).isZero();
+        assertThat(parts.partition(PartitionKey.DEFAULT).drains().size()).isZero();
         assertThat(drains)
                 .allSatisfy(
                         drain -> assertThat(drain.toCompletableFuture().join()).isEqualTo(DrainOutcome.BOUND_PASSED));
         CompletionStage<DrainOutcome> last = parts.drains().drain(1, Duration.ofSeconds(1));
-        assertThat(parts.partition(PartitionKey.DEFAULT).drainWaits()).isEqualTo(1);
+        assertThat(parts.partition(PartitionKey.DEFAULT).drains().size()).isEqualTo(1);
         booking.close();
         assertThat(last.toCompletableFuture().join()).isEqualTo(DrainOutcome.DRAINED);
-        assertThat(parts.partition(PartitionKey.DEFAULT).drainWaits()).isZero();
+        assertThat(parts.partition(PartitionKey.DEFAULT).drains().size()).isZero();
     }
 }
