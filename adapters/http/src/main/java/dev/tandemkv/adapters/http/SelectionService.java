@@ -10,7 +10,6 @@ import dev.tandemkv.adapters.http.internal.wire.JsonBody;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.SelectionCore;
-import dev.tandemkv.selection.host.ReplicaPeers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
@@ -91,7 +90,6 @@ public final class SelectionService {
         private HttpLimits limits = HttpLimits.DEFAULTS;
         private JsonBody.UnknownFields unknownFields = JsonBody.UnknownFields.IGNORED;
         private @Nullable ClientReservations reservations;
-        private @Nullable ReplicaPeers peers;
         private @Nullable MetricsText metrics;
 
         private Builder(SelectionCore core, Scheduler scheduler) {
@@ -144,12 +142,6 @@ public final class SelectionService {
             return this;
         }
 
-        /** Turns the routes of replica sync on. Default: they answer 409. */
-        public Builder peers(ReplicaPeers replicaPeers) {
-            peers = Objects.requireNonNull(replicaPeers, "replicaPeers");
-            return this;
-        }
-
         /** What {@code GET /metrics} answers. Default: there is no such route. */
         public Builder metrics(MetricsText text) {
             metrics = Objects.requireNonNull(text, "text");
@@ -159,7 +151,7 @@ public final class SelectionService {
         /** Begins to listen; fails if the address cannot be had. */
         public CompletionStage<SelectionService> start(Vertx vertx) {
             Routes routes = new Routes();
-            new ServiceRoutes(core, peers, metrics).addTo(routes);
+            new ServiceRoutes(core, metrics).addTo(routes);
             new SelectionRoutes(core, admission()).addTo(routes);
             Exchange.Terms terms = new Exchange.Terms(limits, unknownFields, scheduler);
             return Listener.open(vertx, host, port, eventLoops, routes, terms)

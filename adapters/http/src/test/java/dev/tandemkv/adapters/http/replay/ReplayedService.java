@@ -39,6 +39,9 @@ final class ReplayedService implements AutoCloseable {
         SelectionHost.Builder host = SelectionHost.builder()
                 .leaseObserver(reservations)
                 .index(settings.core().index().useKvEvents() ? KvIndexSource.owned(ingress) : KvIndexSource.owned());
+        if (settings.replicaSyncPort().isPresent()) {
+            host.replicaChannel(new ListedPeers());
+        }
         core = SelectionCore.builder()
                 .config(settings.core())
                 .host(host.build())
@@ -51,9 +54,6 @@ final class ReplayedService implements AutoCloseable {
                 .port(0)
                 .reservations(reservations)
                 .metrics(() -> "# nothing is measured here\n");
-        if (settings.replicaSyncPort().isPresent()) {
-            builder.peers(new ListedPeers());
-        }
         service = builder.start(vertx).toCompletableFuture().join();
     }
 

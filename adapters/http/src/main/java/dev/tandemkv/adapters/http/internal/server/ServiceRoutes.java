@@ -7,7 +7,6 @@ import dev.tandemkv.adapters.http.internal.wire.SmallBodies;
 import dev.tandemkv.adapters.http.internal.wire.WireException;
 import dev.tandemkv.adapters.http.internal.wire.WorkerAnswers;
 import dev.tandemkv.adapters.http.internal.wire.WorkerBody;
-import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException.Kind;
@@ -16,7 +15,6 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.Readiness;
 import dev.tandemkv.selection.SelectionCore;
-import dev.tandemkv.selection.host.ReplicaPeers;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -28,16 +26,11 @@ public final class ServiceRoutes {
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
     private final SelectionCore core;
-    private final @Nullable ReplicaPeers peers;
     private final @Nullable MetricsText metrics;
 
-    /**
-     * @param peers {@code null} where there is no replica sync
-     * @param metrics {@code null} where nothing is measured: then there is no such route
-     */
-    public ServiceRoutes(SelectionCore core, @Nullable ReplicaPeers peers, @Nullable MetricsText metrics) {
+    /** @param metrics {@code null} where nothing is measured: then there is no such route */
+    public ServiceRoutes(SelectionCore core, @Nullable MetricsText metrics) {
         this.core = core;
-        this.peers = peers;
         this.metrics = metrics;
     }
 
@@ -144,34 +137,25 @@ public final class ServiceRoutes {
     // ---- peers
 
     private void registerPeer(Exchange exchange) {
-        exchange.json(SmallBodies.text("endpoint"), endpoint -> {
-            ReplicaPeers known = peers();
-            exchange.blocking(() -> known.register(endpoint), added -> exchange.answer(added ? 201 : 200, Answers.OK));
-        });
+        exchange.json(
+                SmallBodies.text("endpoint"),
+                endpoint -> exchange.blocking(
+                        () -> core.registerPeer(endpoint), added -> exchange.answer(added ? 201 : 200, Answers.OK)));
     }
 
     private void deregisterPeer(Exchange exchange) {
-        exchange.json(SmallBodies.text("endpoint"), endpoint -> {
-            ReplicaPeers known = peers();
-            exchange.blocking(() -> known.deregister(endpoint), removed -> {
-                if (removed) {
-                    exchange.answer(200, Answers.OK);
-                } else {
-                    exchange.fail(new NotFoundException("peer", endpoint));
-                }
-            });
-        });
-    }
-
-    private ReplicaPeers peers() {
-        if (peers == null) {
-            throw new ConflictException("replica sync", "off", "this service was started without it");
-        }
-        return peers;
+        exchange.json(
+                SmallBodies.text("endpoint"),
+                endpoint -> exchange.blocking(
+                        () -> {
+                            core.deregisterPeer(endpoint);
+                            return endpoint;
+                        },
+                        gone -> exchange.answer(200, Answers.OK)));
     }
 
     private void listPeers(Exchange exchange) {
-        List<String> endpoints = peers == null ? List.of() : peers.endpoints();
+        List<String> endpoints = core.peers();
         exchange.answer(200, JsonText.of(json -> {
             json.writeStartArray();
             for (String endpoint : endpoints) {

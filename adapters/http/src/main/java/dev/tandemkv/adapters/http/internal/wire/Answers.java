@@ -14,6 +14,7 @@ import dev.tandemkv.selection.WorkerLoad;
 import dev.tandemkv.selection.host.SharedCache;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 
 /** The answers about choices and loads. Stateless. */
 public final class Answers {
@@ -176,6 +177,31 @@ public final class Answers {
             shared(json, report);
             json.writeEndObject();
         });
+    }
+
+    /** What one instance holds, as {@link #selection} tells of a worker: cumulated tokens, the most of any rank. */
+    static void overlap(JsonGenerator json, long blockSize, Map<String, RankOverlap> ranks) throws IOException {
+        long gpu = 0;
+        long cpu = 0;
+        long disk = 0;
+        for (RankOverlap rank : ranks.values()) {
+            long device = blockSize * rank.deviceBlocks();
+            long host = device + blockSize * rank.hostExtensionBlocks();
+            gpu = Math.max(gpu, device);
+            cpu = Math.max(cpu, host);
+            disk = Math.max(disk, host + blockSize * rank.diskExtensionBlocks());
+        }
+        json.writeStartObject();
+        json.writeNumberField("longest_matched", disk);
+        json.writeNumberField("gpu", gpu);
+        json.writeObjectFieldStart("dp");
+        for (Map.Entry<String, RankOverlap> rank : ranks.entrySet()) {
+            json.writeNumberField(rank.getKey(), blockSize * rank.getValue().deviceBlocks());
+        }
+        json.writeEndObject();
+        json.writeNumberField("cpu", cpu);
+        json.writeNumberField("disk", disk);
+        json.writeEndObject();
     }
 
     /** The tiers are told both as extensions and cumulated. */

@@ -1,0 +1,96 @@
+package dev.tandemkv.adapters.http;
+
+import dev.tandemkv.adapters.http.internal.server.Exchange;
+import dev.tandemkv.adapters.http.internal.server.IndexRoutes;
+import dev.tandemkv.adapters.http.internal.server.Listener;
+import dev.tandemkv.adapters.http.internal.server.Routes;
+import dev.tandemkv.adapters.http.internal.wire.JsonBody;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.selection.SelectionCore;
+import io.vertx.core.Vertx;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Offers what the engines' caches hold, and nothing else, over HTTP: several gateways read one index ({@link HttpRemoteIndex}) instead of each
+ * following every engine. The core behind it has an ingress that follows the instances; it books nothing.
+ *
+ * <p>{@code POST /register} and {@code /unregister} an instance, {@code POST /query} by tokens and {@code /query_by_hash}, {@code GET
+ * /workers}, {@code /dump}, {@code /health}. Bodies and errors follow the rules of the selection service. Thread-safe.
+ */
+public final class IndexService {
+
+    private final SelectionCore core;
+    private final Listener listener;
+    private final HttpLimits limits;
+
+    private IndexService(SelectionCore core, Listener listener, HttpLimits limits) {
+        this.core = core;
+        this.listener = listener;
+        this.limits = limits;
+    }
+
+    /** @param scheduler bounds the time that a body may take */
+    public static Builder builder(SelectionCore core, Scheduler scheduler) {
+        return new Builder(core, scheduler);
+    }
+
+    /** The port it listens on. */
+    public int port() {
+        return listener.port();
+    }
+
+    /** Takes no connection any more, closes the core, and waits for answers under way. */
+    public CompletionStage<Void> shutdown() {
+        CompletionStage<Void> closed = listener.shutdown(limits.shutdownGrace()).toCompletionStage();
+        core.close();
+        return closed;
+    }
+
+    /** Describes a service; not thread-safe. */
+    public static final class Builder {
+        private static final int PORT = 8090;
+
+        private final SelectionCore core;
+        private final Scheduler scheduler;
+        private String host = "127.0.0.1";
+        private int port = PORT;
+        private HttpLimits limits = HttpLimits.DEFAULTS;
+
+        private Builder(SelectionCore core, Scheduler scheduler) {
+            this.core = Objects.requireNonNull(core, "core");
+            this.scheduler = Objects.requireNonNull(scheduler, "scheduler");
+        }
+
+        /** The address to listen on. Default loopback. */
+        public Builder host(String address) {
+            host = Objects.requireNonNull(address, "address");
+            return this;
+        }
+
+        /** 0 takes any free port. Default 8090. */
+        public Builder port(int number) {
+            if (number < 0 || number > 65_535) {
+                throw new IllegalArgumentException("port: " + number + " (expected: 0 to 65535)");
+            }
+            port = number;
+            return this;
+        }
+
+        /** Default {@link HttpLimits#DEFAULTS}. */
+        public Builder limits(HttpLimits clientLimits) {
+            limits = Objects.requireNonNull(clientLimits, "clientLimits");
+            return this;
+        }
+
+        /** Begins to listen; fails if the address cannot be had. */
+        public CompletionStage<IndexService> start(Vertx vertx) {
+            Routes routes = new Routes();
+            new IndexRoutes(core).addTo(routes);
+            Exchange.Terms terms = new Exchange.Terms(limits, JsonBody.UnknownFields.IGNORED, scheduler);
+            return Listener.open(vertx, host, port, 1, routes, terms)
+                    .map(listener -> new IndexService(core, listener, limits))
+                    .toCompletionStage();
+        }
+    }
+}

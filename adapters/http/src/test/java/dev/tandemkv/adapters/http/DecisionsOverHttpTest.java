@@ -1,0 +1,203 @@
+package dev.tandemkv.adapters.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tandemkv.adapters.http.replay.RawClient;
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.indexer.Tier;
+import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.indexer.hash.BlockHasher;
+import dev.tandemkv.indexer.hash.BlockHashes;
+import dev.tandemkv.indexer.hash.HashScope;
+import dev.tandemkv.indexer.hash.MultimodalObjects;
+import dev.tandemkv.selection.config.SelectionConfigReader;
+import io.vertx.core.Vertx;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.Test;
+
+/** The recorded decisions, asked over HTTP: workers, bookings and requests go through the wire, only what the engines announce does not. */
+class DecisionsOverHttpTest {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Map<String, String> JSON_TYPE = Map.of("content-type", "application/json");
+
+    @Test
+    void recordedDecisions_overHttp_haveTheRecordedWinners() throws IOException {
+        Path file = corpus().resolve("decisions.jsonl.gz");
+        assumeTrue(Files.exists(file), () -> "no corpus at " + file);
+        Vertx vertx = Vertx.vertx();
+        int decided = 0;
+        try (BufferedReader lines = new BufferedReader(
+                new InputStreamReader(new GZIPInputStream(Files.newInputStream(file)), StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                decide(vertx, JSON.readTree(line));
+                decided++;
+            }
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+        assertThat(decided).isPositive();
+    }
+
+    private static Path corpus() {
+        String given = System.getProperty("tandemkv.corpus");
+        return given != null ? Path.of(given) : Path.of(System.getProperty("tandemkv.shared", "../shared"), "corpus");
+    }
+
+    private static void decide(Vertx vertx, JsonNode recorded) throws IOException {
+        ObjectNode settings = JSON.createObjectNode();
+        recorded.get("config")
+                .properties()
+                .forEach(each -> settings.set(
+                        each.getKey().equals("track_prefill_tokens") ? "router_track_prefill_tokens" : each.getKey(),
+                        each.getValue()));
+        try (RunningService service =
+                        new RunningService(vertx, SelectionConfigReader.fromTree(settings), options -> options);
+                RawClient client = new RawClient(service.port())) {
+            register(client, recorded);
+            int[] tokens = tokens(recorded.at("/request/tokens"));
+            recorded.get("ranks").forEach(rank -> announce(service, recorded, rank, tokens));
+            for (JsonNode booking : recorded.get("bookings")) {
+                book(client, booking);
+            }
+            choose(client, recorded, tokens);
+        }
+    }
+
+    private static void register(RawClient client, JsonNode recorded) throws IOException {
+        Map<String, List<JsonNode>> ranks = new TreeMap<>();
+        recorded.get("ranks")
+                .forEach(rank -> ranks.computeIfAbsent(rank.get("worker").asText(), id -> new ArrayList<>())
+                        .add(rank));
+        for (Map.Entry<String, List<JsonNode>> worker : ranks.entrySet()) {
+            ObjectNode body = JSON.createObjectNode();
+            body.put("worker_id", Long.parseLong(worker.getKey()));
+            body.put("endpoint", "worker:1");
+            body.set("block_size", recorded.get("block_size"));
+            body.put(
+                    "data_parallel_start_rank",
+                    worker.getValue().stream()
+                            .mapToInt(r -> r.get("rank").asInt())
+                            .min()
+                            .orElseThrow());
+            body.put("data_parallel_size", worker.getValue().size());
+            Set<String> taints = new TreeSet<>();
+            worker.getValue().forEach(rank -> rank.path("taints").forEach(taint -> taints.add(taint.asText())));
+            ArrayNode list = body.putArray("taints");
+            taints.forEach(list::add);
+            call(client, "POST", "/workers", body, 201);
+        }
+    }
+
+    private static void announce(RunningService service, JsonNode recorded, JsonNode rank, int[] tokens) {
+        BlockHashes hashes = BlockHasher.ofBlockSize(recorded.get("block_size").asInt())
+                .hash(tokens, HashScope.BASE, MultimodalObjects.NONE);
+        int at = 0;
+        for (Map.Entry<String, Tier> tier : List.of(
+                Map.entry("device", Tier.DEVICE), Map.entry("host", Tier.HOST_PINNED), Map.entry("disk", Tier.DISK))) {
+            int blocks = rank.get(tier.getKey()).asInt();
+            if (blocks > 0) {
+                service.core.apply(
+                        PartitionKey.DEFAULT,
+                        new WorkerRank(
+                                rank.get("worker").asLong(), rank.get("rank").asInt()),
+                        new KvEvent.Stored(
+                                tier.getValue(),
+                                null,
+                                KvEvent.ResidencyDomain.WORKER,
+                                at == 0 ? null : (Long) hashes.sequence(at - 1),
+                                Arrays.copyOfRange(hashes.sequences(), at, at + blocks),
+                                Arrays.copyOfRange(hashes.locals(), at, at + blocks)));
+            }
+            at += blocks;
+        }
+    }
+
+    private static void book(RawClient client, JsonNode booking) throws IOException {
+        ObjectNode body = JSON.createObjectNode();
+        body.set("selection_id", booking.get("id"));
+        body.set("worker_id", booking.get("worker"));
+        body.set("dp_rank", booking.get("rank"));
+        body.set("effective_prefill_tokens", booking.get("effective_prefill_tokens"));
+        body.set("token_ids", JSON.valueToTree(tokens(booking.get("tokens"))));
+        call(client, "POST", "/reservations", body, 201);
+        if (booking.path("prefill_complete").asBoolean()) {
+            String path = "/reservations/" + booking.get("id").asText() + "/prefill_complete";
+            call(client, "POST", path, JSON.createObjectNode(), 200);
+        }
+    }
+
+    private static void choose(RawClient client, JsonNode recorded, int[] tokens) throws IOException {
+        JsonNode request = recorded.get("request");
+        ObjectNode body = JSON.createObjectNode();
+        body.set("token_ids", JSON.valueToTree(tokens));
+        if (request.has("override")) {
+            body.set("router_config_override", request.get("override"));
+        }
+        if (request.has("allowed_worker_ids")) {
+            ArrayNode allowed = body.putArray("allowed_worker_ids");
+            request.get("allowed_worker_ids").forEach(id -> allowed.add(id.asLong()));
+        }
+        ObjectNode constraints = body.putObject("routing_constraints");
+        if (request.has("required_taints")) {
+            constraints.set("required_taints", request.get("required_taints"));
+        }
+        if (request.has("preferred_taints")) {
+            constraints.set("preferred_taints", request.get("preferred_taints"));
+        }
+        Set<String> winners = new HashSet<>();
+        recorded.at("/ours/winners").forEach(winner -> winners.add(winner.asText()));
+        JsonNode answer = call(client, "POST", "/select", body, winners.isEmpty() ? 503 : 200);
+        if (!winners.isEmpty()) {
+            assertThat(winners)
+                    .as(recorded.get("id").asText())
+                    .contains(answer.get("worker_id").asText()
+                            + '/'
+                            + answer.get("dp_rank").asText());
+        }
+    }
+
+    private static JsonNode call(RawClient client, String method, String path, JsonNode body, int status)
+            throws IOException {
+        client.send(method, path, JSON_TYPE, JSON.writeValueAsBytes(body));
+        RawClient.Answer answer = client.receive(method);
+        assertThat(answer.status()).as("%s: %s", path, answer.text()).isEqualTo(status);
+        return JSON.readTree(answer.body());
+    }
+
+    /** Segments of consecutive ids. */
+    private static int[] tokens(JsonNode segments) {
+        int length = 0;
+        for (JsonNode segment : segments) {
+            length += segment.get(1).asInt();
+        }
+        int[] tokens = new int[length];
+        int at = 0;
+        for (JsonNode segment : segments) {
+            for (int i = 0; i < segment.get(1).asInt(); i++) {
+                tokens[at++] = (int) (segment.get(0).asLong() + i);
+            }
+        }
+        return tokens;
+    }
+}
