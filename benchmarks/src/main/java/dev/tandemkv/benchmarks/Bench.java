@@ -1,5 +1,6 @@
 package dev.tandemkv.benchmarks;
 
+import dev.tandemkv.benchmarks.http.HttpService;
 import dev.tandemkv.benchmarks.index.Churn;
 import dev.tandemkv.benchmarks.index.Decode;
 import dev.tandemkv.benchmarks.index.Evict;
@@ -106,6 +107,7 @@ public final class Bench {
         all.put("hashing", Hashing::new);
         all.put("sel", Selector::new);
         all.put("core", Core::new);
+        all.put("http", HttpService::new);
         all.put("book", () -> new Book(conversation()));
         all.put("replicas", Replicated::new);
         return all;
