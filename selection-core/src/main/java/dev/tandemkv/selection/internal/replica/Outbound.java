@@ -42,12 +42,18 @@ final class Outbound {
      * @param origin this replica's id, not 0
      * @param startedMillis wall time of its start
      */
-    Outbound(ReplicaChannel channel, long origin, Ticker ticker, long startedMillis, ReplicaCounters counters) {
+    Outbound(
+            ReplicaChannel channel,
+            RecordCodec codec,
+            long origin,
+            Ticker ticker,
+            long startedMillis,
+            ReplicaCounters counters) {
         this.channel = channel;
         this.origin = origin;
         this.ticker = ticker;
         this.counters = counters;
-        codec = channel.codec();
+        this.codec = codec;
         epoch = startedMillis << 20;
         silentUntil = new AtomicLong(ticker.read());
     }

@@ -5,6 +5,7 @@ import dev.tandemkv.affinity.SessionAffinity;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.ReplicaStats;
+import dev.tandemkv.selection.host.RecordCodec;
 import dev.tandemkv.selection.host.ReplicaChannel;
 import dev.tandemkv.selection.host.ReplicaPeers;
 import dev.tandemkv.selection.host.Replication;
@@ -34,6 +35,7 @@ public final class Replicas {
 
     private final CoreContext core;
     private final Replication port;
+    private final RecordCodec codec;
     private final Outbound out;
     private final Mirrors mirrors;
     private final Retelling retelling;
@@ -58,8 +60,10 @@ public final class Replicas {
         this.partitions = partitions;
         ended = new EndedBookings(
                 core.config().lifetimes().replicaOrphanTimeout().toNanos(), MOST_ENDS);
+        codec = port.channel().codec();
         out = new Outbound(
                 port.channel(),
+                codec,
                 originOf(core, port.channel()),
                 core.ticker(),
                 core.clock().millis(),
@@ -78,15 +82,8 @@ public final class Replicas {
 
     /** Begins to take messages. */
     public void start(Function<PartitionKey, @Nullable Partition> find) {
-        Inbound in = new Inbound(
-                out.origin(),
-                port.channel().codec(),
-                core.ticker(),
-                find,
-                mirrors,
-                retelling,
-                counters,
-                port.observer());
+        Inbound in =
+                new Inbound(out.origin(), codec, core.ticker(), find, mirrors, retelling, counters, port.observer());
         port.channel().onPeer(retelling::peerListens);
         port.channel().subscribe(ReplicaChannel.BOOKINGS, in::booking);
         port.channel().subscribe(ReplicaChannel.SESSIONS, in::session);
