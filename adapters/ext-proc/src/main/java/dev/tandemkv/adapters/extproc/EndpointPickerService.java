@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import dev.tandemkv.adapters.tokenizer.Tokenizer;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import io.envoyproxy.envoy.service.ext_proc.v3.ExternalProcessorGrpc;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
@@ -11,15 +12,14 @@ import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import java.security.SecureRandom;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Objects;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The endpoint picker as a gRPC service: mount it in any grpc-java server beside {@link PickerHealth#service()}.
@@ -97,7 +97,7 @@ public final class EndpointPickerService extends ExternalProcessorGrpc.ExternalP
         private PickerSettings settings = PickerSettings.DEFAULT;
         private PickerObserver observer = PickerObserver.none();
         private Ticker ticker = Ticker.system();
-        private RandomGenerator random = new SecureRandom();
+        private @Nullable RandomGenerator random;
 
         private Builder(PickerRouting routing, PoolEndpoints endpoints, Tokenizer tokenizer, Scheduler scheduler) {
             this.routing = Objects.requireNonNull(routing, "routing");
@@ -130,15 +130,16 @@ public final class EndpointPickerService extends ExternalProcessorGrpc.ExternalP
             return this;
         }
 
-        /** Makes booking ids, which must not repeat, and chooses for requests without a body. Thread-safe. Default {@link SecureRandom}. */
+        /** Makes booking ids, which must not repeat, and chooses for requests without a body. Default: seeded by both clocks. */
         public Builder random(RandomGenerator random) {
             this.random = Objects.requireNonNull(random, "random");
             return this;
         }
 
         public EndpointPickerService build() {
-            RandomGenerator source = random;
-            Supplier<String> ids = () -> uuid(source).toString();
+            RandomGenerator source = random == null
+                    ? new SeededRandom(ticker.read() ^ Clock.systemUTC().millis())
+                    : random;
             return new EndpointPickerService(new PickerParts(
                     routing,
                     endpoints,
@@ -149,16 +150,8 @@ public final class EndpointPickerService extends ExternalProcessorGrpc.ExternalP
                     ticker,
                     scheduler,
                     new Semaphore(settings.maxInFlight()),
-                    ids,
-                    source::nextInt,
+                    new Chance(source),
                     new JsonFactory()));
-        }
-
-        /** A version 4 UUID. */
-        private static UUID uuid(RandomGenerator random) {
-            long high = (random.nextLong() & ~0xF000L) | 0x4000L;
-            long low = (random.nextLong() & ~(3L << 62)) | (1L << 63);
-            return new UUID(high, low);
         }
     }
 }

@@ -228,7 +228,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         state = State.ROUTED;
         returnPermit();
         renewLater();
-        out.onNext(Answers.destination(decision, known(head), parts.ids().get()));
+        out.onNext(Answers.destination(decision, known(head), parts.chance().newId()));
         if (hadBody) {
             Answers.requestBody(body, !bodyHasTrailers, out::onNext);
             body = ByteString.EMPTY;

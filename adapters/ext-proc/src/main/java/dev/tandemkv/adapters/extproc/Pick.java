@@ -68,7 +68,7 @@ final class Pick {
         if (eligible.isEmpty()) {
             throw Refusal.noEndpoint("no ready endpoint" + (allowed == null ? "" : " in the subset"));
         }
-        WorkerRank worker = eligible.get(parts.below().applyAsInt(eligible.size()));
+        WorkerRank worker = eligible.get(parts.chance().below(eligible.size()));
         return new Picked(null, worker, address(parts.endpoints(), worker), null);
     }
 
@@ -140,7 +140,7 @@ final class Pick {
                         .strictPriority(head.strictPriority())
                         .pinnedWorker(head.pin())
                         .allowedWorkerIds(allowed)
-                        .selectionId(parts.ids().get())
+                        .selectionId(parts.chance().newId())
                         .build());
     }
 
@@ -160,7 +160,7 @@ final class Pick {
             RequestContent content,
             ModelRoutes.Route route,
             @Nullable Set<Long> allowed) {
-        return DisaggRequest.builder(parts.ids().get(), prompt)
+        return DisaggRequest.builder(parts.chance().newId(), prompt)
                 .modelName(route.partition().modelName())
                 .expectedOutputTokens(content.expectedOutputTokens())
                 .session(head.session())
@@ -199,7 +199,7 @@ final class Pick {
             return Optional.empty();
         }
         SelectRequest there = booked.request().toBuilder()
-                .selectionId(parts.ids().get())
+                .selectionId(parts.chance().newId())
                 .session(null)
                 .allowedWorkerIds(null)
                 .pinnedByRouter(served)

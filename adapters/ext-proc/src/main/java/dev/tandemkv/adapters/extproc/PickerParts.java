@@ -5,15 +5,12 @@ import dev.tandemkv.adapters.tokenizer.Tokenizer;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import java.util.concurrent.Semaphore;
-import java.util.function.IntUnaryOperator;
-import java.util.function.Supplier;
 
 /**
  * What the exchanges of one picker share. Thread-safe.
  *
  * @param permits one for each request between its headers and its decision
- * @param ids booking ids that never repeat
- * @param below a random number from 0 to below the argument
+ * @param chance makes booking ids
  */
 record PickerParts(
         PickerRouting routing,
@@ -25,6 +22,5 @@ record PickerParts(
         Ticker ticker,
         Scheduler scheduler,
         Semaphore permits,
-        Supplier<String> ids,
-        IntUnaryOperator below,
+        Chance chance,
         JsonFactory json) {}

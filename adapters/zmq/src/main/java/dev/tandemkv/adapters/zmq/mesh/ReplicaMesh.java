@@ -1,16 +1,18 @@
 package dev.tandemkv.adapters.zmq.mesh;
 
 import dev.tandemkv.adapters.zmq.SocketLoop;
+import dev.tandemkv.catalog.time.SeededRandom;
+import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.host.RecordCodec;
 import dev.tandemkv.selection.host.ReplicaChannel;
 import dev.tandemkv.selection.host.ReplicaPeers;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -83,7 +85,7 @@ public final class ReplicaMesh implements ReplicaChannel {
 
     private ReplicaMesh(Builder builder) {
         settings = builder.settings;
-        processId = builder.processId == 0 ? drawnId() : builder.processId;
+        processId = builder.processId == 0 ? builder.drawnId() : builder.processId;
         SocketLoop given = builder.loop;
         ownsLoop = given == null;
         loop = given == null ? SocketLoop.builder().start() : given;
@@ -99,11 +101,6 @@ public final class ReplicaMesh implements ReplicaChannel {
         listener = sockets.listener();
         endpoint = sockets.endpoint();
         peers = new ConnectedPeers(loop, listener, settings.maxPeers());
-    }
-
-    private static long drawnId() {
-        UUID drawn = UUID.randomUUID();
-        return (drawn.getLeastSignificantBits() ^ drawn.getMostSignificantBits()) | 1;
     }
 
     /** Starts the description of a mesh. */
@@ -338,6 +335,14 @@ public final class ReplicaMesh implements ReplicaChannel {
             }
             processId = id;
             return this;
+        }
+
+        /** From what no two processes have in common: both clocks and the number of the process. */
+        private long drawnId() {
+            long seed = Ticker.system().read()
+                    ^ (Clock.systemUTC().millis() << 20)
+                    ^ (ProcessHandle.current().pid() << 44);
+            return new SeededRandom(seed).nextLong() | 1;
         }
 
         /**

@@ -39,7 +39,7 @@ public final class IndexRoutes {
     }
 
     public void addTo(Routes routes) {
-        routes.on("GET", "/health", exchange -> exchange.answer(200, Answers.OK))
+        routes.on("GET", "/health", exchange -> exchange.answer(200, Answers.ok()))
                 .on("GET", "/workers", this::list)
                 .on("GET", "/dump", this::dump)
                 .on("POST", "/register", this::register)
@@ -56,7 +56,7 @@ public final class IndexRoutes {
     private void register(Exchange exchange) {
         exchange.json(
                 IndexBodies.instance(IndexBodies.Need.EVERYTHING),
-                instance -> exchange.blocking(() -> follow(instance), record -> exchange.answer(201, Answers.OK)));
+                instance -> exchange.blocking(() -> follow(instance), record -> exchange.answer(201, Answers.ok())));
     }
 
     /** One at a time, so that two ranks of an instance that register together are both there afterwards. */
@@ -124,7 +124,7 @@ public final class IndexRoutes {
     private void unregister(Exchange exchange) {
         exchange.json(
                 IndexBodies.instance(IndexBodies.Need.THE_ID),
-                instance -> exchange.blocking(() -> forget(instance), record -> exchange.answer(200, Answers.OK)));
+                instance -> exchange.blocking(() -> forget(instance), record -> exchange.answer(200, Answers.ok())));
     }
 
     private synchronized WorkerRecord forget(Instance instance) {

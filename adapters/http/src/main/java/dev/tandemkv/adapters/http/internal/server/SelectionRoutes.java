@@ -176,7 +176,7 @@ public final class SelectionRoutes {
         String id = exchange.pathParameter();
         exchange.later(core.free(id), outcome -> {
             if (outcome == FreeOutcome.FREED) {
-                exchange.answer(200, Answers.OK);
+                exchange.answer(200, Answers.ok());
             } else {
                 exchange.fail(new NotFoundException("reservation", id));
             }
@@ -184,11 +184,11 @@ public final class SelectionRoutes {
     }
 
     private void prefillComplete(Exchange exchange) {
-        exchange.later(core.prefillComplete(exchange.pathParameter()), done -> exchange.answer(200, Answers.OK));
+        exchange.later(core.prefillComplete(exchange.pathParameter()), done -> exchange.answer(200, Answers.ok()));
     }
 
     private void touch(Exchange exchange) {
-        exchange.later(core.touch(exchange.pathParameter()), done -> exchange.answer(200, Answers.OK));
+        exchange.later(core.touch(exchange.pathParameter()), done -> exchange.answer(200, Answers.ok()));
     }
 
     private void outputBlock(Exchange exchange) {
@@ -198,7 +198,7 @@ public final class SelectionRoutes {
                     fraction.isPresent()
                             ? core.addOutputBlocks(id, 1, fraction.getAsDouble())
                             : core.addOutputBlocks(id, 1),
-                    done -> exchange.answer(200, Answers.OK));
+                    done -> exchange.answer(200, Answers.ok()));
         });
     }
 

@@ -35,7 +35,7 @@ public final class ServiceRoutes {
     }
 
     public void addTo(Routes routes) {
-        routes.on("GET", "/health", exchange -> exchange.answer(200, Answers.OK))
+        routes.on("GET", "/health", exchange -> exchange.answer(200, Answers.ok()))
                 .on("GET", "/ready", this::ready)
                 .on("POST", "/workers", this::register)
                 .on("GET", "/workers", this::list)
@@ -140,7 +140,7 @@ public final class ServiceRoutes {
         exchange.json(
                 SmallBodies.text("endpoint"),
                 endpoint -> exchange.blocking(
-                        () -> core.registerPeer(endpoint), added -> exchange.answer(added ? 201 : 200, Answers.OK)));
+                        () -> core.registerPeer(endpoint), added -> exchange.answer(added ? 201 : 200, Answers.ok())));
     }
 
     private void deregisterPeer(Exchange exchange) {
@@ -151,7 +151,7 @@ public final class ServiceRoutes {
                             core.deregisterPeer(endpoint);
                             return endpoint;
                         },
-                        gone -> exchange.answer(200, Answers.OK)));
+                        gone -> exchange.answer(200, Answers.ok())));
     }
 
     private void listPeers(Exchange exchange) {

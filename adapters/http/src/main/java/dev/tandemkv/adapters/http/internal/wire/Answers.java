@@ -19,8 +19,7 @@ import java.util.Map;
 /** The answers about choices and loads. Stateless. */
 public final class Answers {
 
-    /** {@code {"status":"ok"}}. */
-    public static final byte[] OK = JsonText.of(json -> {
+    private static final byte[] OK = JsonText.of(json -> {
         json.writeStartObject();
         json.writeStringField("status", "ok");
         json.writeEndObject();
@@ -33,6 +32,11 @@ public final class Answers {
     }
 
     private Answers() {}
+
+    /** {@code {"status":"ok"}}, not to be changed. */
+    public static byte[] ok() {
+        return OK;
+    }
 
     /**
      * @param islExcess see {@link PromptFields#islExcess}

@@ -1,4 +1,4 @@
-package dev.tandemkv.testkit.architecture;
+package dev.tandemkv.benchmarks.architecture;
 
 import dev.tandemkv.catalog.PartitionKey;
 import java.util.HashMap;

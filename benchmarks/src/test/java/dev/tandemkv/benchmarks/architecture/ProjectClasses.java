@@ -1,4 +1,4 @@
-package dev.tandemkv.testkit.architecture;
+package dev.tandemkv.benchmarks.architecture;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;

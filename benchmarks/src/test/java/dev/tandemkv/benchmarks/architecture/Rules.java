@@ -1,4 +1,4 @@
-package dev.tandemkv.testkit.architecture;
+package dev.tandemkv.benchmarks.architecture;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
@@ -35,9 +35,16 @@ final class Rules {
             "coordinator", Set.of("catalog", "indexer", "affinity", "selection"),
             "testkit", Set.of("catalog", "indexer", "affinity", "selection", "coordinator"));
 
-    /** An adapter may use the core, and the one adapter it is built on. */
-    private static final Set<String> BELOW_ADAPTERS =
-            Set.of("catalog", "indexer", "affinity", "selection", "coordinator", "adapters.enginewire");
+    /** An adapter may use the core, and the two adapters without a transport that others are built on. */
+    private static final Set<String> BELOW_ADAPTERS = Set.of(
+            "catalog",
+            "indexer",
+            "affinity",
+            "selection",
+            "coordinator",
+            "adapters.enginewire",
+            "adapters.tokenizer",
+            "adapters.micrometer");
 
     /** The one place that may read the JVM's clock. */
     private static final String CLOCK = "dev.tandemkv.catalog.time.SystemTicker";

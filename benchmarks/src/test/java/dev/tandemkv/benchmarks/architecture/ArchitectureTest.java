@@ -1,4 +1,4 @@
-package dev.tandemkv.testkit.architecture;
+package dev.tandemkv.benchmarks.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
