@@ -95,6 +95,20 @@ final class OrderedStream {
         held.put(batch.sequence(), batch);
     }
 
+    /** Whether a batch is held under the number, but not with the time stamp, of one of these: then they are of two publishers. */
+    boolean contradicts(Collection<EventBatch> batches) {
+        return batches.stream()
+                .anyMatch(batch -> batch instanceof EventBatch.Applicable theirs
+                        && held.get(batch.sequence()) instanceof EventBatch.Applicable ours
+                        && ours.timestamp() != theirs.timestamp());
+    }
+
+    /** Whether something is held that is older than the last batch applied, though its number is higher. */
+    boolean holdsOlder() {
+        return held.values().stream()
+                .anyMatch(batch -> batch instanceof EventBatch.Applicable ours && ours.timestamp() < timestamp);
+    }
+
     /** Holds what was not known; whether anything was. */
     boolean merge(Collection<EventBatch> batches) {
         boolean news = false;

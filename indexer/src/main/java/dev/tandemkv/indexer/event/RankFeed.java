@@ -245,7 +245,7 @@ final class RankFeed {
         if (seen == EventCursor.Observation.STALE) {
             counters.increment(FeedCounter.STALE);
         } else if (batch instanceof EventBatch.Applicable applicable) {
-            if (recovery.isBusy()) {
+            if (recovery.isBusy() || recovery.awaitsRecognition()) {
                 recovery.hold(applicable);
             } else {
                 take(applicable, seen);

@@ -79,7 +79,7 @@ final class Recovery {
     /** Nothing was heard for a while, and what was said then has still to be asked. */
     private boolean doubtful;
 
-    /** That began when something was known already, which may be another publisher's. */
+    /** What was known when it was heard again may be another publisher's. */
     private boolean suspect;
 
     private long generation;
@@ -149,16 +149,19 @@ final class Recovery {
     /** The publisher is not heard until further notice. */
     void interrupted() {
         interrupted = true;
-        suspect |= !stream.isInitial();
     }
 
     /** It is heard again. */
     void reconnected() {
+        suspect |= interrupted && !(stream.isInitial() && stream.holdsNothing());
         interrupted = false;
-        doubtful = source.replay() != null;
-        if (stream.isInitial()) {
-            replayBackoff.succeeded();
-        }
+        doubtful = true;
+        replayBackoff.succeeded();
+    }
+
+    /** Whether what comes live cannot be placed yet: it may be of another publisher than what is known, and the source can tell. */
+    boolean awaitsRecognition() {
+        return interrupted && !stream.isInitial() && source.replay() != null;
     }
 
     /** Whether something may be missing though nothing shows it: nobody is heard, or what was published before has not been learned. */
@@ -267,7 +270,7 @@ final class Recovery {
         long wait = replayBackoff.remaining(ticker.read());
         if (wait > config.holdLimit().toNanos()) {
             // An earlier gap was not filled, and holding events for so long would be worse than losing these.
-            stream.giveUp(Exactness.Reason.NON_CONTIGUOUS);
+            giveUp(Exactness.Reason.NON_CONTIGUOUS);
         } else if (wait > 0) {
             beginAfter(wait, Request.of(Kind.REPLAY, from, target));
         } else {
@@ -378,7 +381,7 @@ final class Recovery {
             case REPLAY -> {
                 replayBackoff.failed(now);
                 if (failed.target() != null || failed.round() > 1) {
-                    stream.giveUp(reasonFor(failed));
+                    giveUp(reasonFor(failed));
                 } else {
                     resume();
                 }
@@ -407,6 +410,10 @@ final class Recovery {
                 .filter(batch -> Long.compareUnsigned(batch.sequence(), answered.from()) >= 0)
                 .toList();
         if (answered.kind() == Kind.VERIFY && !verify(answered, reply, batches)) {
+            return;
+        }
+        if (stream.contradicts(batches)) {
+            otherPublisher();
             return;
         }
         boolean news = stream.merge(batches);
@@ -449,13 +456,29 @@ final class Recovery {
             unverified = false;
             return true;
         }
-        List<EventBatch> arrived = stream.heldBatches();
-        restart(source.firstSequence());
-        stream.merge(arrived);
-        askReplay(
-                source.firstSequence(),
-                arrived.isEmpty() ? null : arrived.get(arrived.size() - 1).sequence());
+        otherPublisher();
         return false;
+    }
+
+    /**
+     * What is known, or what came live meanwhile, is not of the publisher that answers: both are dropped, for they cannot be told apart, and
+     * it is asked for everything.
+     */
+    private void otherPublisher() {
+        restart(source.firstSequence());
+        askReplay(source.firstSequence(), null);
+    }
+
+    /**
+     * Gives up what is missing. Messages of a publisher that ended can still be under way when its successor answers; they would be taken
+     * for batches of the successor's, but they are older than what it has said already.
+     */
+    private void giveUp(Exactness.Reason reason) {
+        if (source.replay() != null && stream.holdsOlder()) {
+            otherPublisher();
+        } else {
+            stream.giveUp(reason);
+        }
     }
 
     private void finish(Request done) {
@@ -470,7 +493,7 @@ final class Recovery {
             replayBackoff.failed(ticker.read());
         }
         if (!reached) {
-            stream.giveUp(reasonFor(done));
+            giveUp(reasonFor(done));
         }
         resume();
     }
@@ -487,8 +510,11 @@ final class Recovery {
 
     /** Goes on with what arrived live meanwhile. A hole in it is a gap of its own. */
     private void resume() {
+        if (request != null) {
+            return;
+        }
         stream.drain();
-        if (!stream.holdsNothing() && request == null) {
+        if (!stream.holdsNothing()) {
             gap(stream.firstMissing(), stream.firstHeld());
         }
     }
@@ -508,18 +534,12 @@ final class Recovery {
         boolean recognisable = suspect && !Double.isNaN(stream.timestamp());
         doubtful = false;
         suspect = false;
-        if (source.replay() == null || replayBackoff.remaining(ticker.read()) > 0) {
-            return;
-        }
-        if (stream.isInitial()) {
-            if (source.catchup() == FeedSource.Catchup.AT_ONCE) {
-                begin(Request.of(Kind.REPLAY, source.firstSequence(), null));
-            }
+        if (source.replay() == null || (stream.isInitial() && source.catchup() != FeedSource.Catchup.AT_ONCE)) {
+            resume();
+        } else if (recognisable) {
+            begin(Request.of(Kind.VERIFY, stream.firstMissing() - 1, null));
         } else {
-            begin(
-                    recognisable
-                            ? Request.of(Kind.VERIFY, stream.firstMissing() - 1, null)
-                            : Request.of(Kind.REPLAY, stream.firstMissing(), null));
+            begin(Request.of(Kind.REPLAY, stream.firstMissing(), null));
         }
     }
 

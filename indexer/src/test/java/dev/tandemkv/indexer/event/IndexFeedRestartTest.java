@@ -106,6 +106,37 @@ class IndexFeedRestartTest {
         assertThat(f.score(chain(4))).isEqualTo(4);
     }
 
+    // ---- late messages of a publisher that ended
+
+    @Test
+    void lateBatch_underANumberThatTheSuccessorUsesToo_isNotTakenForIts() {
+        f.publisher.manual = true;
+        f.listen(f.replaying()).deliver(0, 1, 5);
+        f.publisher.epoch = 5000;
+        f.publisher.newest = 6;
+        f.publisher.open.get(0).complete(f.publisher.answer(2));
+        assertThat(f.publisher.requests).containsExactly(2L, 0L);
+        f.publisher.open.get(1).complete(f.publisher.answer(0));
+        assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
+        assertThat(f.cursor()).isEqualTo(6);
+        assertThat(f.index.blocks(RANK)).isEqualTo(7);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void lateBatch_beyondWhatTheSuccessorHasSaid_isDropped() {
+        f.publisher.manual = true;
+        f.listen(f.replaying()).deliver(0, 1, 9);
+        f.publisher.epoch = 5000;
+        f.publisher.newest = 3;
+        f.publisher.open.get(0).complete(f.publisher.answer(2));
+        f.publisher.open.get(1).complete(f.publisher.answer(0));
+        assertThat(f.publisher.requests).containsExactly(2L, 0L);
+        assertThat(f.cursor()).isEqualTo(3);
+        assertThat(f.index.blocks(RANK)).isEqualTo(4);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
     // ---- interruptions
 
     @Test
@@ -133,6 +164,19 @@ class IndexFeedRestartTest {
         assertThat(f.publisher.requests).containsExactly(2L, 0L);
         assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
         assertThat(f.index.blocks(RANK)).isEqualTo(9);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void interruption_batchesThatGoOnWithTheNumbers_waitUntilTheirPublisherIsRecognised() {
+        f.listen(f.replaying()).deliver(0, 1, 2);
+        f.feed.interrupted(RANK);
+        f.publisher.epoch = 5000;
+        f.deliver(3);
+        assertThat(f.index.blocks(RANK)).isEqualTo(3);
+        f.feed.reconnected(RANK);
+        assertThat(f.index.blocks(RANK)).isEqualTo(4);
+        assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
         assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
     }
 
