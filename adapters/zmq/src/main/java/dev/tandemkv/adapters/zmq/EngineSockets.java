@@ -66,15 +66,25 @@ public final class EngineSockets implements AutoCloseable {
      * @throws RuntimeException of JeroMQ if an endpoint cannot be bound; nothing stays open
      */
     public Publisher bind(String endpoint, @Nullable String replayEndpoint, Responder responder) {
-        return open(endpoint, true, replayEndpoint, responder);
+        return open(endpoint, true, replayEndpoint, responder, 0);
     }
 
-    /** As {@link #bind}, for a publisher that connects to a subscriber which is bound. */
+    /**
+     * As {@link #bind(String, String, Responder)}, for a publisher that does not wait for slow subscribers.
+     *
+     * @param sendHighWater live messages that wait for a subscriber; more are dropped for it, as engines do; 0 for no bound
+     */
+    public Publisher bind(String endpoint, @Nullable String replayEndpoint, Responder responder, int sendHighWater) {
+        return open(endpoint, true, replayEndpoint, responder, sendHighWater);
+    }
+
+    /** As {@link #bind(String, String, Responder)}, for a publisher that connects to a subscriber which is bound. */
     public Publisher connect(String endpoint, @Nullable String replayEndpoint, Responder responder) {
-        return open(endpoint, false, replayEndpoint, responder);
+        return open(endpoint, false, replayEndpoint, responder, 0);
     }
 
-    private Publisher open(String endpoint, boolean bind, @Nullable String replayEndpoint, Responder responder) {
+    private Publisher open(
+            String endpoint, boolean bind, @Nullable String replayEndpoint, Responder responder, int sendHighWater) {
         Objects.requireNonNull(endpoint, "endpoint");
         Objects.requireNonNull(responder, "responder");
         return loop.call(() -> {
@@ -82,7 +92,7 @@ public final class EngineSockets implements AutoCloseable {
             ZMQ.Socket publisher = loop.open(SocketType.XPUB);
             ZMQ.Socket router = replayEndpoint == null ? null : loop.open(SocketType.ROUTER);
             try {
-                publisher.setSndHWM(0);
+                publisher.setSndHWM(sendHighWater);
                 if (bind) {
                     publisher.bind(endpoint);
                 } else {

@@ -12,6 +12,7 @@ import dev.tandemkv.indexer.event.IndexFeed;
 import dev.tandemkv.indexer.event.ListenerLifecycle;
 import dev.tandemkv.indexer.event.RankCheckpoint;
 import dev.tandemkv.indexer.hash.BlockHasher;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
@@ -137,9 +138,13 @@ final class RankListener {
             connections.increment();
             connected = true;
             lifecycle.subscribed(attempt);
-            if (peers.isReady()) {
-                goOn();
-            }
+            // Not here: this can be between two messages of this socket, and what waits in it is to be taken first.
+            long ownAttempt = attempt;
+            loop.schedule(Duration.ZERO, () -> {
+                if (ownAttempt == attempt && peers.isReady()) {
+                    goOn();
+                }
+            });
         } else if (connected) {
             connected = false;
             attempt = lifecycle.begin();

@@ -229,6 +229,12 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         }
     }
 
+    private void runCommands() {
+        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+            attempt(command);
+        }
+    }
+
     private void poll() {
         ZMQ.Poller ready = poller();
         ready.poll(pollMillis());
@@ -285,8 +291,12 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
             if (frames.isEmpty()) {
                 return;
             }
-            Receiver to = receiver;
-            attempt(() -> to.receive(frames));
+            // What JeroMQ told of the connection was said before the message came: it is heard before it as well.
+            runCommands();
+            Receiver to = receivers.get(socket);
+            if (to != null) {
+                attempt(() -> to.receive(frames));
+            }
             receiver = receivers.get(socket);
         }
     }

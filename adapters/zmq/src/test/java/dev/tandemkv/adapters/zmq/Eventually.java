@@ -12,7 +12,11 @@ final class Eventually {
     private Eventually() {}
 
     static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        await(Duration.ofSeconds(30), condition);
+    }
+
+    static void await(Duration bound, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + bound.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("waited in vain").isLessThan(deadline);
             LockSupport.parkNanos(2_000_000);

@@ -92,7 +92,11 @@ final class IngressFixture implements AutoCloseable {
     }
 
     boolean isExact() {
-        return feed().exactness(RANK).filter(Exactness.EXACT::equals).isPresent();
+        return isExact(RANK);
+    }
+
+    boolean isExact(WorkerRank rank) {
+        return feed().exactness(rank).filter(Exactness.EXACT::equals).isPresent();
     }
 
     ListenerLifecycle.State state() {
