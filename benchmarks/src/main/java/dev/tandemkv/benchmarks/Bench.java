@@ -9,6 +9,7 @@ import dev.tandemkv.benchmarks.index.Hot;
 import dev.tandemkv.benchmarks.index.LongPrompts;
 import dev.tandemkv.benchmarks.index.Micro;
 import dev.tandemkv.benchmarks.index.TraceReplay;
+import dev.tandemkv.benchmarks.index.Wire;
 import dev.tandemkv.benchmarks.report.Run;
 import dev.tandemkv.benchmarks.selection.Book;
 import dev.tandemkv.benchmarks.selection.Core;
@@ -110,6 +111,7 @@ public final class Bench {
         all.put("http", HttpService::new);
         all.put("book", () -> new Book(conversation()));
         all.put("replicas", Replicated::new);
+        all.put("wire", Wire::new);
         return all;
     }
 
