@@ -62,8 +62,8 @@ public final class EndpointPickerService extends ExternalProcessorGrpc.ExternalP
         Exchange[] own = new Exchange[1];
         Exchange exchange = new Exchange(parts, out, () -> exchanges.remove(own[0]));
         own[0] = exchange;
-        exchanges.add(exchange);
         exchange.open();
+        exchanges.add(exchange);
         if (closed) {
             exchange.shutDown();
         }

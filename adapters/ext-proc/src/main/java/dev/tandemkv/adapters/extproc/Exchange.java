@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *   HEAD -- headers without body --> ROUTED
  *    |
  *   BODY -- end of body --> PICKING -- decision --> ROUTED -- end of answer or of stream --> OVER
- *    '------- refusal ---------'------------------------------------------------------------->
+ *    |------- refusal ---------|------------------------------------------------------------->
+ *    '- the proxy's own answer-'-> UNROUTED -- end of stream --------------------------------->
  * </pre>
  *
  * <p>Everything after the constructor runs in {@link #turn}, one step at a time, on whatever thread comes: the transport's, the tokenizer's,
@@ -48,6 +49,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         BODY,
         PICKING,
         ROUTED,
+        UNROUTED,
         OVER
     }
 
@@ -180,6 +182,9 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     }
 
     private void requestBody(HttpBody chunk) {
+        if (state == State.UNROUTED) {
+            return;
+        }
         if (state != State.BODY) {
             end(Status.INVALID_ARGUMENT.withDescription("request body in state " + state));
             return;
@@ -218,8 +223,8 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     }
 
     private void route(Pick.Picked decision) {
-        if (state == State.OVER) {
-            decision.close();
+        if (state == State.OVER || state == State.UNROUTED) {
+            keeping(decision::close);
             return;
         }
         picked = decision;
@@ -248,8 +253,9 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
                     .schedule(
                             parts.settings().lease().dividedBy(3),
                             () -> turn.execute(() -> {
-                                if (held != null) {
-                                    held.touch();
+                                Held renewed = held;
+                                if (renewed != null) {
+                                    keeping(renewed::touch);
                                     renewLater();
                                 }
                             }));
@@ -259,14 +265,25 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     // ---- the answer
 
     private void responseHeaders(ProcessingRequest message) {
+        if (state == State.BODY || state == State.PICKING) {
+            withdraw();
+        }
         String served = RequestHead.served(message.getMetadataContext());
         Pick.Picked sentTo = picked;
         out.onNext(Answers.RESPONSE_HEADERS);
         if (message.getResponseHeaders().getEndOfStream()) {
             release();
         } else if (served != null && sentTo != null && !served.equals(sentTo.address())) {
-            servedElsewhere(sentTo.worker(), served);
+            keeping(() -> servedElsewhere(sentTo.worker(), served));
         }
+    }
+
+    /** The proxy answers by itself, for example a client too slow: nobody waits for a decision any more. */
+    private void withdraw() {
+        state = State.UNROUTED;
+        body = ByteString.EMPTY;
+        returnPermit();
+        gone.cancel();
     }
 
     /** The load is where the request runs: its booking follows it. */
@@ -291,13 +308,13 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         if (there == null) {
             LOG.debug("The booking stays with the worker that was picked", failure);
         } else if (former == null) {
-            there.close();
+            keeping(there::close);
         } else {
             held = there;
             if (prefillOver) {
-                there.prefillComplete();
+                keeping(there::prefillComplete);
             }
-            former.close();
+            keeping(former::close);
         }
     }
 
@@ -307,10 +324,11 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         } else {
             out.onNext(Answers.RESPONSE_CHUNK);
         }
-        if (!chunk.getBody().isEmpty() && !prefillOver && held != null) {
+        Held serving = held;
+        if (!chunk.getBody().isEmpty() && !prefillOver && serving != null) {
             prefillOver = true;
-            WorkerRank worker = held.destination();
-            held.prefillComplete();
+            WorkerRank worker = serving.destination();
+            keeping(serving::prefillComplete);
             tell(observer -> observer.onPrefillComplete(worker));
         }
         if (chunk.getEndOfStream()) {
@@ -321,7 +339,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     // ---- the end
 
     private void refuse(Throwable failure) {
-        if (state == State.OVER) {
+        if (state == State.OVER || state == State.UNROUTED) {
             return;
         }
         Refusal refusal = Refusal.of(failure);
@@ -399,7 +417,16 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         Held was = held;
         held = null;
         if (was != null) {
-            was.close();
+            keeping(was::close);
+        }
+    }
+
+    /** Keeps the books: whatever fails there, the client's answer goes on. */
+    private void keeping(Runnable books) {
+        try {
+            books.run();
+        } catch (RuntimeException e) {
+            LOG.warn("The pool failed to keep the books of a running request", e);
         }
     }
 

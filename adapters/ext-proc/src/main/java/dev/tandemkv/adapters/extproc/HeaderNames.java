@@ -1,5 +1,6 @@
 package dev.tandemkv.adapters.extproc;
 
+import java.util.List;
 import java.util.Set;
 
 /** Header and metadata names of the gateway protocol and of the workers. */
@@ -30,12 +31,13 @@ final class HeaderNames {
     static final String SESSION_FINAL = "x-dynamo-session-final";
 
     /** A rank header that says that there is none. */
-    static final long UNSET_RANK = 0xFFFF_FFFFL;
+    static final int UNSET_RANK = 0xFFFF_FFFF;
 
-    static final Set<String> WORKER_NAMES = Set.of(WORKER, "x-worker-instance-id");
-    static final Set<String> RANK_NAMES = Set.of(RANK, "x-dp-rank", ENGINE_RANK);
-    static final Set<String> PREFILL_WORKER_NAMES = Set.of(PREFILL_WORKER, "x-prefill-instance-id");
-    static final Set<String> PREFILL_RANK_NAMES = Set.of(PREFILL_RANK, "x-prefill-dp-rank");
+    // The first name wins where a client sends several.
+    static final List<String> WORKER_NAMES = List.of(WORKER, "x-worker-instance-id");
+    static final List<String> RANK_NAMES = List.of(RANK, "x-dp-rank", ENGINE_RANK);
+    static final List<String> PREFILL_WORKER_NAMES = List.of(PREFILL_WORKER, "x-prefill-instance-id");
+    static final List<String> PREFILL_RANK_NAMES = List.of(PREFILL_RANK, "x-prefill-dp-rank");
 
     /** What never reaches a worker as a client sent it. */
     private static final Set<String> CONTROL = Set.of(

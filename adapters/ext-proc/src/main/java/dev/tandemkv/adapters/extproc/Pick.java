@@ -69,7 +69,7 @@ final class Pick {
             throw Refusal.noEndpoint("no ready endpoint" + (allowed == null ? "" : " in the subset"));
         }
         WorkerRank worker = eligible.get(parts.chance().below(eligible.size()));
-        return new Picked(null, worker, address(parts.endpoints(), worker), null);
+        return new Picked(null, worker, destination(worker), null);
     }
 
     /** Tokenizes, books and resolves. */
@@ -186,7 +186,7 @@ final class Pick {
             String prefillAddress = prefill != null && parts.routing() instanceof PickerRouting.Disaggregated pair
                     ? address(pair.prefillEndpoints(), prefill)
                     : null;
-            return new Picked(held, held.destination(), address(parts.endpoints(), held.destination()), prefillAddress);
+            return new Picked(held, held.destination(), destination(held.destination()), prefillAddress);
         } catch (RuntimeException stale) {
             held.close();
             throw stale;
@@ -218,6 +218,15 @@ final class Pick {
     private @Nullable Set<Long> allowedForPrefill(PoolEndpoints endpoints) {
         Set<Long> named = allowed(endpoints);
         return named == null || named.isEmpty() ? null : new HashSet<>(named);
+    }
+
+    /** A worker that has moved out of the subset since it was allowed is as good as gone. */
+    private String destination(WorkerRank worker) {
+        String address = address(parts.endpoints(), worker);
+        if (head.subset() != null && !head.subset().contains(address)) {
+            throw Refusal.noEndpoint("the chosen worker has just left the subset");
+        }
+        return address;
     }
 
     private static String address(PoolEndpoints endpoints, WorkerRank worker) {

@@ -27,7 +27,10 @@ public final class PickerHealth implements AutoCloseable {
     private PickerHealth(BooleanSupplier ready, Scheduler scheduler, Duration period) {
         this.ready = Objects.requireNonNull(ready, "ready");
         this.scheduler = Objects.requireNonNull(scheduler, "scheduler");
-        this.period = Objects.requireNonNull(period, "period");
+        if (period.isNegative() || period.isZero()) {
+            throw new IllegalArgumentException("period: " + period + " (expected: positive)");
+        }
+        this.period = period;
     }
 
     /**
@@ -51,11 +54,12 @@ public final class PickerHealth implements AutoCloseable {
         if (closed) {
             return;
         }
+        // Before the look: no failure in it may leave the last status standing for good.
+        scheduler.schedule(period, this::look);
         ServingStatus status = isReady() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
         statuses.setStatus(READINESS, status);
         statuses.setStatus(ExternalProcessorGrpc.SERVICE_NAME, status);
         statuses.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status);
-        scheduler.schedule(period, this::look);
     }
 
     private boolean isReady() {

@@ -86,23 +86,24 @@ record RequestHead(
         return null;
     }
 
-    private static @Nullable WorkerRank rank(Map<String, String> values, Set<String> worker, Set<String> rank) {
+    private static @Nullable WorkerRank rank(Map<String, String> values, List<String> worker, List<String> rank) {
         String id = first(values, worker);
         if (id == null) {
             return null;
         }
         try {
-            long workerId = Long.parseUnsignedLong(id);
-            String named = first(values, rank);
-            long number = named == null ? 0 : Long.parseLong(named);
-            boolean usable = number >= 0 && number < HeaderNames.UNSET_RANK;
-            return new WorkerRank(workerId, usable ? (int) number : 0);
+            return new WorkerRank(Long.parseUnsignedLong(id), rank(first(values, rank)));
         } catch (NumberFormatException e) {
             return null;
         }
     }
 
-    private static @Nullable String first(Map<String, String> values, Set<String> names) {
+    private static int rank(@Nullable String text) {
+        int rank = unsigned(text);
+        return rank == HeaderNames.UNSET_RANK ? 0 : rank;
+    }
+
+    private static @Nullable String first(Map<String, String> values, List<String> names) {
         for (String name : names) {
             String value = values.get(name);
             if (value != null) {

@@ -11,6 +11,7 @@ import dev.tandemkv.coordinator.PlanOrder;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.SelectionCore;
+import dev.tandemkv.selection.SelectionPool;
 import io.envoyproxy.envoy.service.ext_proc.v3.ExternalProcessorGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A picker in virtual time over a transport without threads: what a test sends is answered when the call returns. */
@@ -36,21 +38,34 @@ final class Fixture implements AutoCloseable {
     @Nullable
     CompletableFuture<TokenizedPrompt> tokenizing;
 
+    /** Takes the place of {@link #tokenizing}. */
+    @Nullable
+    Function<TokenizeRequest, CompletionStage<TokenizedPrompt>> tokenizer;
+
     final EndpointPickerService picker;
     private final Server server;
     private final ManagedChannel channel;
 
     static Fixture aggregated(PickerSettings settings) {
-        return new Fixture(settings, null);
+        return new Fixture(settings, null, core -> core);
     }
 
     static Fixture disaggregated(PlanOrder order) {
-        return new Fixture(PickerSettings.DEFAULT, order);
+        return new Fixture(PickerSettings.DEFAULT, order, core -> core);
     }
 
-    private Fixture(PickerSettings settings, @Nullable PlanOrder order) {
+    /** A pool before the core. */
+    static Fixture over(Function<SelectionCore, SelectionPool> pool) {
+        return over(PickerSettings.DEFAULT, pool);
+    }
+
+    static Fixture over(PickerSettings settings, Function<SelectionCore, SelectionPool> pool) {
+        return new Fixture(settings, null, pool);
+    }
+
+    private Fixture(PickerSettings settings, @Nullable PlanOrder order, Function<SelectionCore, SelectionPool> pool) {
         PickerRouting routing = order == null
-                ? PickerRouting.aggregated(decode)
+                ? PickerRouting.aggregated(pool.apply(decode))
                 : PickerRouting.disaggregated(
                         DisaggCoordinator.builder(prefill, decode, time)
                                 .ticker(time)
@@ -122,6 +137,9 @@ final class Fixture implements AutoCloseable {
         @Override
         public CompletionStage<TokenizedPrompt> tokenize(TokenizeRequest request) {
             tokenized.add(request);
+            if (tokenizer != null) {
+                return tokenizer.apply(request);
+            }
             return tokenizing != null
                     ? tokenizing
                     : CompletableFuture.completedFuture(
