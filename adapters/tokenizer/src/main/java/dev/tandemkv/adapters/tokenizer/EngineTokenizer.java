@@ -2,6 +2,7 @@ package dev.tandemkv.adapters.tokenizer;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import dev.tandemkv.adapters.tokenizer.TokenizerException.Failure;
+import dev.tandemkv.catalog.time.Scheduler;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -12,7 +13,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -25,14 +25,14 @@ import java.util.concurrent.Semaphore;
  * The engine's own tokenizer, over {@code POST /tokenize} as vLLM serves it: what it answers is what the engine will see, its chat template
  * and the tools of a request included. A conversation is passed on as the client sent it.
  *
- * <p>Images and other media have no tokens of their own before the engine expands them, so their identity is put on the first block: two
- * prompts with different media share nothing then, which can only understate what a cache holds.
+ * <p>Media are told apart by {@link MediaIdentity}.
  *
  * <p>Thread-safe. The caller's client brings the threads and the connections, which are reused; it stays the caller's.
  */
 public final class EngineTokenizer implements Tokenizer {
 
     private final HttpClient client;
+    private final Scheduler scheduler;
     private final URI endpoint;
     private final Duration timeout;
     private final long maxRequestBytes;
@@ -40,14 +40,14 @@ public final class EngineTokenizer implements Tokenizer {
     private final int maxConcurrent;
     private final Semaphore permits;
     private final JsonFactory json = new JsonFactory();
-    private final MediaIdentity media = new MediaIdentity(json);
-    /** By a key of its own for each. */
-    private final Map<Object, CompletableFuture<TokenizedPrompt>> open = new ConcurrentHashMap<>();
+    /** Those that hold a permit. */
+    private final Set<Call> open = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
 
     private EngineTokenizer(Builder builder) {
         client = builder.client;
+        scheduler = builder.scheduler;
         endpoint = builder.service.resolve("/tokenize");
         timeout = builder.timeout;
         maxRequestBytes = builder.maxRequestBytes;
@@ -59,9 +59,10 @@ public final class EngineTokenizer implements Tokenizer {
     /**
      * @param client sends; HTTP/1.1 or 2, as it is set up
      * @param service base address of an engine or of a service that speaks like one, for example {@code http://127.0.0.1:8000}
+     * @param scheduler runs timeouts; what depends on an answer that came too late continues on its thread
      */
-    public static Builder builder(HttpClient client, URI service) {
-        return new Builder(client, service);
+    public static Builder builder(HttpClient client, URI service, Scheduler scheduler) {
+        return new Builder(client, service, scheduler);
     }
 
     @Override
@@ -78,59 +79,70 @@ public final class EngineTokenizer implements Tokenizer {
         if (!permits.tryAcquire()) {
             return failed(Failure.UNAVAILABLE, "more than " + maxConcurrent + " prompts at once");
         }
-        CompletableFuture<TokenizedPrompt> answer = new CompletableFuture<>();
-        Object key = new Object();
-        open.put(key, answer);
-        CompletableFuture<HttpResponse<byte[]>> sent;
+        Call call = new Call();
+        open.add(call);
         try {
-            sent = client.sendAsync(httpRequest(request), info -> new BoundedBody(maxResponseBytes));
+            ask(call, request);
+        } catch (TokenizerException e) {
+            call.fail(e);
         } catch (RuntimeException e) {
-            sent = CompletableFuture.failedFuture(e);
+            call.fail(new TokenizerException(Failure.UNAVAILABLE, "the tokenizer cannot be asked", e));
         }
-        CompletableFuture<HttpResponse<byte[]>> exchange = sent;
-        exchange.whenComplete((response, failure) -> complete(answer, request, response, failure));
-        answer.whenComplete((tokens, failure) -> {
-            open.remove(key);
-            permits.release();
+        if (closed) {
+            call.fail(new TokenizerException(Failure.UNAVAILABLE, "the tokenizer is closed", null));
+        }
+        return call.answer;
+    }
+
+    private void ask(Call call, TokenizeRequest request) {
+        HttpRequest question = httpRequest(request);
+        Scheduler.Task deadline = scheduler.schedule(
+                timeout,
+                () -> call.fail(new TokenizerException(Failure.TIMEOUT, "the tokenizer did not answer in time", null)));
+        call.answer.whenComplete((tokens, failure) -> {
+            call.release();
+            deadline.cancel();
+        });
+        CompletableFuture<HttpResponse<byte[]>> exchange =
+                client.sendAsync(question, info -> new BoundedBody(maxResponseBytes));
+        call.answer.whenComplete((tokens, failure) -> {
             if (failure != null) {
                 exchange.cancel(true);
             }
         });
-        if (closed) {
-            answer.completeExceptionally(new TokenizerException(Failure.UNAVAILABLE, "the tokenizer is closed", null));
-        }
-        return answer;
+        exchange.whenComplete((response, failure) -> complete(call, request, response, failure));
     }
 
     private HttpRequest httpRequest(TokenizeRequest request) {
+        if (request instanceof TokenizeRequest.Chat && request.bytes() == 0) {
+            throw new TokenizerException(Failure.INVALID_REQUEST, "body: empty (expected: a JSON object)", null);
+        }
         BodyPublisher body = request instanceof TokenizeRequest.Chat chat
                 ? BodyPublishers.fromPublisher(new Pieces(chat.body()), chat.bytes())
                 : BodyPublishers.ofByteArray(CompletionBody.of((TokenizeRequest.Completion) request, json));
         return HttpRequest.newBuilder(endpoint)
+                // Ends with the answer's first byte, but ends a connection attempt too.
                 .timeout(timeout)
                 .header("content-type", "application/json")
                 .POST(body)
                 .build();
     }
 
-    private void complete(
-            CompletableFuture<TokenizedPrompt> answer,
-            TokenizeRequest request,
-            HttpResponse<byte[]> response,
-            Throwable failure) {
+    private void complete(Call call, TokenizeRequest request, HttpResponse<byte[]> response, Throwable failure) {
         try {
             if (failure != null) {
                 throw typed(failure);
             }
             checkStatus(response.statusCode());
             int[] tokens = TokensReader.read(response.body(), json);
-            List<long[]> identity = request instanceof TokenizeRequest.Chat chat ? media.of(chat) : List.of();
-            answer.complete(new TokenizedPrompt(tokens, identity));
+            List<long[]> identity = request instanceof TokenizeRequest.Chat chat ? MediaIdentity.of(chat) : List.of();
+            call.succeed(new TokenizedPrompt(tokens, identity));
         } catch (TokenizerException e) {
-            answer.completeExceptionally(e);
-        } catch (IOException | RuntimeException e) {
-            answer.completeExceptionally(
-                    new TokenizerException(Failure.UPSTREAM, "the tokenizer's answer cannot be read", e));
+            call.fail(e);
+        } catch (IOException quotesTheAnswer) {
+            call.fail(new TokenizerException(Failure.UPSTREAM, "the tokenizer's answer cannot be read", null));
+        } catch (RuntimeException e) {
+            call.fail(new TokenizerException(Failure.UPSTREAM, "the tokenizer's answer cannot be read", e));
         }
     }
 
@@ -165,8 +177,30 @@ public final class EngineTokenizer implements Tokenizer {
     @Override
     public void close() {
         closed = true;
-        for (CompletableFuture<TokenizedPrompt> answer : open.values()) {
-            answer.completeExceptionally(new TokenizerException(Failure.UNAVAILABLE, "the tokenizer is closed", null));
+        for (Call call : open) {
+            call.fail(new TokenizerException(Failure.UNAVAILABLE, "the tokenizer is closed", null));
+        }
+    }
+
+    /** One prompt under way. Its permit is back before the outcome is told, so that who asks one after the other needs but one. */
+    private final class Call {
+        private final CompletableFuture<TokenizedPrompt> answer = new CompletableFuture<>();
+
+        void succeed(TokenizedPrompt prompt) {
+            release();
+            answer.complete(prompt);
+        }
+
+        void fail(TokenizerException failure) {
+            release();
+            answer.completeExceptionally(failure);
+        }
+
+        /** Idempotent; any thread. */
+        void release() {
+            if (open.remove(this)) {
+                permits.release();
+            }
         }
     }
 
@@ -174,14 +208,16 @@ public final class EngineTokenizer implements Tokenizer {
     public static final class Builder {
         private final HttpClient client;
         private final URI service;
+        private final Scheduler scheduler;
         private Duration timeout = Duration.ofSeconds(5);
         private long maxRequestBytes = 16L << 20;
         private int maxResponseBytes = 16 << 20;
         private int maxConcurrent = 1024;
 
-        private Builder(HttpClient client, URI service) {
+        private Builder(HttpClient client, URI service, Scheduler scheduler) {
             this.client = Objects.requireNonNull(client, "client");
             this.service = Objects.requireNonNull(service, "service");
+            this.scheduler = Objects.requireNonNull(scheduler, "scheduler");
             if (service.getHost() == null || !Set.of("http", "https").contains(service.getScheme())) {
                 throw new IllegalArgumentException("service: " + service + " (expected: http://host:port)");
             }

@@ -35,6 +35,9 @@ final class Pieces implements Flow.Publisher<ByteBuffer> {
 
         @Override
         public void request(long n) {
+            if (over) {
+                return;
+            }
             if (n <= 0) {
                 over = true;
                 subscriber.onError(new IllegalArgumentException("demand: " + n + " (expected: >= 1)"));

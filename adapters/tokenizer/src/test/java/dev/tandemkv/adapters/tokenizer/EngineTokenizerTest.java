@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.tandemkv.adapters.tokenizer.TokenizerException.Failure;
+import dev.tandemkv.catalog.time.VirtualTime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -19,10 +20,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +44,9 @@ class EngineTokenizerTest {
     private volatile int status = 200;
     private volatile String answer = "{\"count\":2,\"max_model_len\":9,\"tokens\":[7,4294967295],\"token_strs\":null}";
     private volatile boolean stalls;
+    private volatile boolean stallsInBody;
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final VirtualTime time = new VirtualTime();
 
     @BeforeEach
     void start() throws IOException {
@@ -60,21 +66,31 @@ class EngineTokenizerTest {
     private void handle(HttpExchange exchange) throws IOException {
         asked.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
         if (stalls) {
-            try {
-                released.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            awaitQuietly(released);
         }
         byte[] bytes = answer.getBytes(StandardCharsets.UTF_8);
         exchange.sendResponseHeaders(status, bytes.length);
-        exchange.getResponseBody().write(bytes);
+        if (stallsInBody) {
+            exchange.getResponseBody().write(bytes, 0, 1);
+            exchange.getResponseBody().flush();
+            begun.countDown();
+            awaitQuietly(released);
+        }
+        exchange.getResponseBody().write(bytes, stallsInBody ? 1 : 0, bytes.length - (stallsInBody ? 1 : 0));
         exchange.close();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private EngineTokenizer tokenizer(UnaryOperator<EngineTokenizer.Builder> options) {
         URI service = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-        return options.apply(EngineTokenizer.builder(HttpClient.newHttpClient(), service))
+        return options.apply(EngineTokenizer.builder(HttpClient.newHttpClient(), service, time))
                 .build();
     }
 
@@ -192,6 +208,59 @@ class EngineTokenizerTest {
         stalls = true;
 
         assertFails(tokenizer(b -> b.timeout(Duration.ofMillis(50))), PROMPT, Failure.TIMEOUT);
+    }
+
+    @Test
+    void serviceThatStallsInItsAnswer_isATimeout_andGivesItsPermitBack() throws InterruptedException {
+        stallsInBody = true;
+        EngineTokenizer tokenizer = tokenizer(b -> b.maxConcurrent(1).timeout(Duration.ofHours(1)));
+        CompletableFuture<TokenizedPrompt> open = tokenizer.tokenize(PROMPT).toCompletableFuture();
+        begun.await();
+        assertThat(open).isNotDone();
+
+        time.advance(Duration.ofHours(1));
+
+        assertThatThrownBy(open::join)
+                .cause()
+                .isInstanceOfSatisfying(
+                        TokenizerException.class, e -> assertThat(e.failure()).isEqualTo(Failure.TIMEOUT));
+        assertThat(time.pending()).isZero();
+        stallsInBody = false;
+        assertThat(await(tokenizer, PROMPT).tokenIds()).hasSize(2);
+    }
+
+    @Test
+    void onePermit_isEnough_forWhoAsksOneAfterTheOther() {
+        EngineTokenizer tokenizer = tokenizer(b -> b.maxConcurrent(1));
+
+        CompletionStage<TokenizedPrompt> last = tokenizer.tokenize(PROMPT);
+        for (int i = 0; i < 50; i++) {
+            last = last.thenCompose(before -> tokenizer.tokenize(PROMPT));
+        }
+
+        assertThat(last.toCompletableFuture().join().tokenIds()).hasSize(2);
+        assertThat(asked).hasSize(51);
+    }
+
+    @Test
+    void promptThatCannotBeSent_isRefused_andHoldsNoPermit() {
+        EngineTokenizer tokenizer = tokenizer(b -> b.maxConcurrent(1));
+
+        assertFails(tokenizer, chat(), Failure.INVALID_REQUEST);
+        assertThat(asked).isEmpty();
+        assertThat(time.pending()).isZero();
+        assertThat(await(tokenizer, PROMPT).tokenIds()).hasSize(2);
+    }
+
+    @Test
+    void failures_quoteNeitherTheBodyNorTheAnswer() {
+        EngineTokenizer tokenizer = tokenizer(b -> b);
+        assertThatThrownBy(() -> await(tokenizer, chat("secretword")))
+                .hasStackTraceContaining("body")
+                .satisfies(e -> assertThat(Throwables.getStackTrace(e)).doesNotContain("secretword"));
+        answer = "{\"tokens\":[98765432109876543210]}";
+        assertThatThrownBy(() -> await(tokenizer, PROMPT))
+                .satisfies(e -> assertThat(Throwables.getStackTrace(e)).doesNotContain("98765"));
     }
 
     @Test
