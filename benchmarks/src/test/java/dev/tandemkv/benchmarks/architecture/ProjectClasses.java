@@ -17,6 +17,9 @@ final class ProjectClasses {
     static final List<String> CORE =
             List.of("catalog", "indexer", "affinity", "selection-core", "coordinator", "testkit");
 
+    /** The one module whose package lies below another module's. */
+    private static final String NESTED = "adapters.tokenizer.huggingface";
+
     private ProjectClasses() {}
 
     static JavaClasses published() {
@@ -54,6 +57,9 @@ final class ProjectClasses {
         String module = dot < 0 ? below : below.substring(0, dot);
         if (!module.equals("adapters") || dot < 0) {
             return module;
+        }
+        if (below.startsWith(NESTED)) {
+            return NESTED;
         }
         int next = below.indexOf('.', dot + 1);
         return next < 0 ? below : below.substring(0, next);
