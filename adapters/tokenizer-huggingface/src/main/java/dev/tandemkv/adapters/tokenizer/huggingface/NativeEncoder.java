@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The library. Reads the one file: from a path it would also obey a {@code tokenizer_config.json} that lies beside it. */
+/** The library, over one file as a stream: given a path, it looks for other files beside it. */
 final class NativeEncoder implements Encoder {
 
     /** A prompt is neither cut nor filled up, whatever the file says about batches of a training run. */

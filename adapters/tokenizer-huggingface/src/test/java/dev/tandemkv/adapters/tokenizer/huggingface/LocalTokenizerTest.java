@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -41,10 +42,14 @@ class LocalTokenizerTest {
     private Path file;
 
     @BeforeEach
-    void copyFile() throws IOException {
+    void copyWords() throws IOException {
         file = directory.resolve("tokenizer.json");
-        try (InputStream words = Objects.requireNonNull(getClass().getResourceAsStream("/words.json"))) {
-            Files.copy(words, file);
+        copy("/words.json");
+    }
+
+    private void copy(String resource) throws IOException {
+        try (InputStream content = Objects.requireNonNull(getClass().getResourceAsStream(resource))) {
+            Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 
@@ -118,12 +123,13 @@ class LocalTokenizerTest {
     }
 
     @Test
-    void configurationBesideTheFile_isNotObeyed() throws IOException {
-        Files.writeString(
-                directory.resolve("tokenizer_config.json"), "{\"model_max_length\":2,\"add_prefix_space\":true}");
+    void completion_ofAByteLevelFile_keepsSpaces_andSplitsUnknownCharactersIntoBytes() throws IOException {
+        copy("/bytes.json");
+        LocalTokenizer tokenizer = tokenizer(b -> b);
 
-        assertThat(await(tokenizer(b -> b), completion("the cat sat")).tokenIds())
-                .containsExactly(0, 2, 3, 4);
+        assertThat(await(tokenizer, completion("the the")).tokenIds()).containsExactly(7, 8);
+        assertThat(await(tokenizer, completion("he  the")).tokenIds()).containsExactly(1, 2, 3, 8);
+        assertThat(await(tokenizer, completion("t\u00e9")).tokenIds()).containsExactly(0, 4, 5);
     }
 
     @Test
