@@ -1,5 +1,6 @@
 package dev.tandemkv.benchmarks;
 
+import dev.tandemkv.benchmarks.gateway.Gateway;
 import dev.tandemkv.benchmarks.http.HttpService;
 import dev.tandemkv.benchmarks.index.Churn;
 import dev.tandemkv.benchmarks.index.Decode;
@@ -109,6 +110,7 @@ public final class Bench {
         all.put("sel", Selector::new);
         all.put("core", Core::new);
         all.put("http", HttpService::new);
+        all.put("gateway", Gateway::new);
         all.put("book", () -> new Book(conversation()));
         all.put("replicas", Replicated::new);
         all.put("wire", Wire::new);

@@ -1,10 +1,10 @@
 package dev.tandemkv.benchmarks.http;
 
-import com.sun.management.ThreadMXBean;
 import dev.tandemkv.adapters.http.SelectionService;
 import dev.tandemkv.benchmarks.Workload;
 import dev.tandemkv.benchmarks.report.Run;
 import dev.tandemkv.benchmarks.report.Samples;
+import dev.tandemkv.benchmarks.report.Spent;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
@@ -15,7 +15,6 @@ import io.vertx.core.Vertx;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -97,16 +96,15 @@ public final class HttpService implements Workload {
         byte[] request = new byte[head.length + body.length];
         System.arraycopy(head, 0, request, 0, head.length);
         System.arraycopy(body, 0, request, head.length, body.length);
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Samples samples = new Samples();
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setTcpNoDelay(true);
             DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-            Totals before = Totals.ofEventLoops(threads);
+            Spent before = byEventLoops();
             long began = System.nanoTime();
             for (int i = -WARM_UP; i < ITERATIONS; i++) {
                 if (i == 0) {
-                    before = Totals.ofEventLoops(threads);
+                    before = byEventLoops();
                     began = System.nanoTime();
                 }
                 long start = System.nanoTime();
@@ -118,11 +116,11 @@ public final class HttpService implements Workload {
                 }
             }
             double seconds = (System.nanoTime() - began) / 1e9;
-            Totals after = Totals.ofEventLoops(threads);
+            Spent spent = byEventLoops().since(before);
             cell.add("over_http", samples);
             cell.add("over_http", "selections_per_second", ITERATIONS / seconds);
-            cell.add("over_http", "event_loop_cpu_ns", (double) (after.cpu - before.cpu) / ITERATIONS);
-            cell.add("over_http", "event_loop_allocated_bytes", (double) (after.bytes - before.bytes) / ITERATIONS);
+            cell.add("over_http", "event_loop_cpu_ns", (double) spent.cpuNanos() / ITERATIONS);
+            cell.add("over_http", "event_loop_allocated_bytes", (double) spent.allocatedBytes() / ITERATIONS);
         }
     }
 
@@ -154,19 +152,7 @@ public final class HttpService implements Workload {
         in.skipNBytes(length);
     }
 
-    /** What the event loops have used so far. */
-    private record Totals(long cpu, long bytes) {
-
-        static Totals ofEventLoops(ThreadMXBean threads) {
-            long cpu = 0;
-            long bytes = 0;
-            for (Thread thread : Thread.getAllStackTraces().keySet()) {
-                if (thread.getName().startsWith("vert.x-eventloop")) {
-                    cpu += Math.max(0, threads.getThreadCpuTime(thread.getId()));
-                    bytes += Math.max(0, threads.getThreadAllocatedBytes(thread.getId()));
-                }
-            }
-            return new Totals(cpu, bytes);
-        }
+    private static Spent byEventLoops() {
+        return Spent.by(thread -> thread.startsWith("vert.x-eventloop"));
     }
 }
