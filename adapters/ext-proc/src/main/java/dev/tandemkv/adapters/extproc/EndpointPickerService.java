@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * complete, is booked under an id of the picker's own, and is released exactly once when the answer or the stream ends. A request without a
  * body goes to any worker that takes requests, and books nothing.
  *
- * <p>Client-sent routing headers are removed; see {@link PickerSettings.ClientHeaders}. Bodies are not copied; {@code Exchange} says what is
- * held.
+ * <p>Client-sent routing headers are removed; see {@link PickerSettings.ClientHeaders}. A body is not copied, a prompt of text is; {@code Exchange} says
+ * what is held.
  *
  * <p>Thread-safe. Starts no thread: it works on the server's, the tokenizer's and the pool's.
  */

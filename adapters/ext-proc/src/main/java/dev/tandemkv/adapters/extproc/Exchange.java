@@ -36,9 +36,10 @@ import org.slf4j.LoggerFactory;
  * <p>Everything after the constructor runs in {@link #turn}, one step at a time, on whatever thread comes: the transport's, the tokenizer's,
  * the pool's. No field is touched outside it. A decision that arrives when the stream is gone is released there.
  *
- * <p>Copies of a body: none are made here. Its pieces stay as the transport delivered them, joined by reference; the JSON reader walks over
- * them; a completion's prompt becomes one string, a conversation goes to the tokenizer piece by piece; and the way back to the proxy cuts
- * the same bytes. What the transport and the tokenizer copy on their sockets is theirs.
+ * <p>Copies of a body: its pieces stay as the transport delivered them, joined by reference; the JSON reader walks over them; a conversation
+ * goes to the tokenizer piece by piece; and the way back to the proxy cuts the same bytes. Only a completion's prompt is copied: into one
+ * string, for which the JSON reader takes four bytes for each Latin-1 character, the string's own included. What the transport and the
+ * tokenizer copy on their sockets is theirs.
  */
 final class Exchange implements StreamObserver<ProcessingRequest> {
 
