@@ -1,0 +1,233 @@
+package dev.tandemkv.examples.picker;
+
+import dev.tandemkv.adapters.extproc.EndpointPickerService;
+import dev.tandemkv.adapters.extproc.ModelRoutes;
+import dev.tandemkv.adapters.extproc.PickerHealth;
+import dev.tandemkv.adapters.extproc.PickerObserver;
+import dev.tandemkv.adapters.extproc.PickerRouting;
+import dev.tandemkv.adapters.extproc.PickerSettings;
+import dev.tandemkv.adapters.extproc.PoolEndpoints;
+import dev.tandemkv.adapters.tokenizer.EngineTokenizer;
+import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
+import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.source.CatalogReconciler;
+import dev.tandemkv.catalog.source.WatchedFileSource;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.coordinator.DisaggCoordinator;
+import dev.tandemkv.selection.SelectionCore;
+import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.config.SelectionConfigBuilder;
+import dev.tandemkv.selection.config.SelectionConfigReader;
+import dev.tandemkv.selection.host.KvIndexSource;
+import dev.tandemkv.selection.host.SelectionHost;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.http.HttpClient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a picker is made of: a pool, or two and a coordinator; workers from files, engine events, a tokenizer, and the gRPC server.
+ * Closing it ends all of it, in the opposite order.
+ */
+final class Assembly implements AutoCloseable {
+
+    private static final int LARGEST_MESSAGE = 8 << 20;
+    private static final Duration HEALTH_PERIOD = Duration.ofSeconds(1);
+    /** How long answers under way may go on when the picker is told to end. */
+    private static final long DRAIN_SECONDS = 10;
+
+    private final Options options;
+    private final PartitionKey partition;
+    private final Scheduler scheduler;
+    /** What has been started, last first. */
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+    private @Nullable SelectionCore pool;
+    private @Nullable SelectionCore prefillPool;
+    private @Nullable Server server;
+
+    private Assembly(Options options) {
+        this.options = options;
+        this.partition = PartitionKey.ofModel(options.model());
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread thread = new Thread(work, "tandemkv-timer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        parts.push(timer::shutdownNow);
+        scheduler = Scheduler.of(timer);
+    }
+
+    /**
+     * @param environment settings of the router, {@code DYN_ROUTER_...}
+     * @throws BadRequestException naming the setting
+     * @throws IOException if the port is taken
+     */
+    static Assembly start(Options options, Map<String, String> environment, PickerObserver observer)
+            throws IOException {
+        options.check();
+        Assembly assembly = new Assembly(options);
+        try {
+            assembly.assemble(config(options, environment), observer);
+            return assembly;
+        } catch (IOException | RuntimeException e) {
+            assembly.close();
+            throw e;
+        }
+    }
+
+    private static SelectionConfig config(Options options, Map<String, String> environment) {
+        SelectionConfigBuilder config = SelectionConfigReader.fromEnvironment(environment).toBuilder()
+                .eventThreads(options.selectionIndexerThreads);
+        if (options.sessionAffinityTtlSecs != null) {
+            try {
+                config.sessionAffinityTtl(Duration.ofSeconds(options.sessionAffinityTtlSecs));
+            } catch (BadRequestException e) {
+                throw new BadRequestException("--session-affinity-ttl-secs", e.value(), e.expectation());
+            }
+        }
+        SelectionConfig read = config.build();
+        if (read.queue().threshold() != null && options.maxNumBatchedTokens == null) {
+            throw new BadRequestException("--max-num-batched-tokens", "none", "a value, because requests queue");
+        }
+        return read;
+    }
+
+    private void assemble(SelectionConfig config, PickerObserver observer) throws IOException {
+        PickerRouting routing;
+        SelectionCore destination;
+        if (options.prefillWorkersFile == null) {
+            destination = pool(config, options.workers());
+            routing = PickerRouting.aggregated(destination);
+        } else {
+            SelectionCore prefill = pool(config, options.prefillWorkersFile);
+            // Decode is chosen by load: what it caches was computed elsewhere.
+            destination = pool(
+                    config.toBuilder().useKvEvents(false).predictedTtl(null).build(), options.workers());
+            prefillPool = prefill;
+            routing = disaggregated(prefill, destination);
+        }
+        pool = destination;
+        EngineTokenizer tokenizer = EngineTokenizer.builder(HttpClient.newHttpClient(), options.tokenizer())
+                .timeout(Duration.ofMillis(options.tokenizationTimeoutMs))
+                .maxResponseBytes(options.tokenizerMaxResponseBytes)
+                .maxConcurrent(options.maxInflightRequests)
+                .build();
+        parts.push(tokenizer);
+        EndpointPickerService picker = EndpointPickerService.builder(
+                        routing, PoolEndpoints.of(destination, partition), tokenizer, scheduler)
+                .models(ModelRoutes.single(partition))
+                .settings(settings())
+                .observer(observer)
+                .build();
+        parts.push(picker);
+        PickerHealth health = PickerHealth.watching(this::isReady, scheduler, HEALTH_PERIOD);
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(options.host, options.port))
+                .maxInboundMessageSize(LARGEST_MESSAGE)
+                .addService(picker)
+                .addService(health.service())
+                .build()
+                .start();
+        parts.push(this::drain);
+        parts.push(health);
+    }
+
+    private PickerSettings settings() {
+        return PickerSettings.builder()
+                .maxInFlight(options.maxInflightRequests)
+                .tokenizationTimeout(Duration.ofMillis(options.tokenizationTimeoutMs))
+                .clientHeaders(
+                        options.trustClientHeaders
+                                ? PickerSettings.ClientHeaders.TRUSTED
+                                : PickerSettings.ClientHeaders.STRIPPED)
+                .build();
+    }
+
+    private PickerRouting disaggregated(SelectionCore prefill, SelectionCore decode) {
+        DisaggCoordinator coordinator = DisaggCoordinator.builder(prefill, decode, scheduler)
+                .order(options.disaggOrder)
+                .prefillFailure(options.disaggPrefillFailure)
+                .build();
+        return PickerRouting.disaggregated(coordinator, PoolEndpoints.of(prefill, partition), partition.routingGroup());
+    }
+
+    private SelectionCore pool(SelectionConfig config, Path workers) {
+        KvIndexSource index = KvIndexSource.owned();
+        if (config.index().useKvEvents()) {
+            ZmqKvEventIngress ingress = ZmqKvEventIngress.builder().start();
+            parts.push(ingress);
+            index = KvIndexSource.owned(ingress);
+        }
+        SelectionCore core = SelectionCore.builder()
+                .config(config)
+                .host(SelectionHost.builder().index(index).build())
+                .scheduler(scheduler)
+                .build();
+        parts.push(core);
+        PoolDefaults source = new PoolDefaults(
+                WatchedFileSource.builder(workers, scheduler)
+                        .observer(problem -> System.err.println(problem.getMessage()))
+                        .build(),
+                options,
+                config.index().useKvEvents());
+        parts.push(source);
+        CatalogReconciler reconciler =
+                CatalogReconciler.builder(core, source, scheduler).build();
+        parts.push(reconciler);
+        reconciler.start();
+        return core;
+    }
+
+    boolean isReady() {
+        return pool().ready().ready()
+                && (prefillPool == null || prefillPool.ready().ready());
+    }
+
+    /** The pool of the destinations. */
+    SelectionCore pool() {
+        return Objects.requireNonNull(pool, "not started");
+    }
+
+    PartitionKey partition() {
+        return partition;
+    }
+
+    int port() {
+        return Objects.requireNonNull(server, "not started").getPort();
+    }
+
+    /** Waits until the server is told to end. */
+    void await() throws InterruptedException {
+        Objects.requireNonNull(server, "not started").awaitTermination();
+    }
+
+    private void drain() throws InterruptedException {
+        Server started = Objects.requireNonNull(server, "not started");
+        if (!started.shutdown().awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+            started.shutdownNow();
+        }
+    }
+
+    @Override
+    public void close() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                System.err.println("while closing: " + e);
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+package dev.tandemkv.examples.picker;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tandemkv.adapters.extproc.PickerObserver;
+import dev.tandemkv.adapters.zmq.EngineSockets;
+import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.WorkerRank;
+import dev.tandemkv.catalog.time.Ticker;
+import dev.tandemkv.selection.Prompt;
+import dev.tandemkv.selection.SelectRequest;
+import dev.tandemkv.selection.Selection;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Two fake engines, a picker, and Envoy where there is one: sends the same prompt twice and tells what happened. */
+@Command(
+        name = "quickstart",
+        sortOptions = false,
+        usageHelpWidth = 120,
+        description = {
+            "",
+            "Starts two fake engines, a picker and a gateway on free ports of this machine, sends the same prompt twice,",
+            "and prints what happened.",
+            ""
+        })
+final class Quickstart implements Callable<Integer> {
+
+    private static final String PATH = "/v1/completions";
+    private static final String PROMPT =
+            String.join(" ", IntStream.range(0, 100).mapToObj(i -> "word" + i).toList());
+    private static final int BLOCKS = 100 / FakeEngine.BLOCK_SIZE;
+    private static final long POLL_MILLIS = 10;
+    private static final int POLLS = 1_000;
+
+    @Option(
+            names = "--envoy",
+            paramLabel = "FILE",
+            description = {
+                "The Envoy to start. TANDEMKV_ENVOY; default: envoy on the path, and where there is none this",
+                "process stands in for it."
+            })
+    private @Nullable Path envoy;
+
+    @Option(names = "--without-envoy", description = "Does not look for one.")
+    private boolean withoutEnvoy;
+
+    @Option(names = "--stay", description = "Goes on until Ctrl-C, for requests of your own.")
+    private boolean stay;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Shows this text.")
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    private boolean help;
+
+    private final Map<String, String> environment;
+    private final PrintWriter out;
+    private final Ticker ticker = Ticker.system();
+    /** What the picker says, one line for each event. */
+    private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+    /** What has been started, last first. */
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+    Quickstart(Map<String, String> environment, PrintWriter out) {
+        this.environment = environment;
+        this.out = out;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        try {
+            run();
+        } finally {
+            close();
+        }
+        return 0;
+    }
+
+    private void run() throws Exception {
+        ExecutorService threads = Executors.newCachedThreadPool(work -> {
+            Thread thread = new Thread(work, "quickstart");
+            thread.setDaemon(true);
+            return thread;
+        });
+        parts.push(threads::shutdownNow);
+        Path directory = Files.createTempDirectory("endpoint-picker");
+        parts.push(() -> delete(directory));
+        List<FakeEngine> engines = engines(threads);
+        Assembly picker = picker(engines, directory);
+        Gateway gateway = gateway(picker, directory, threads);
+        for (FakeEngine engine : engines) {
+            out.println("engine " + engine.number() + "   http://" + engine.address() + ", KV events "
+                    + engine.worker().get("kv_events_endpoint"));
+        }
+        out.println("picker     127.0.0.1:" + picker.port() + " (gRPC)");
+        out.println("gateway    " + gateway.address() + " (" + gateway.name() + ")");
+        out.println();
+        await("both engines are known", () -> picker.pool().ready().schedulableWorkers() == 2);
+        request("the first time", gateway, picker);
+        await("the engine's KV events are in the index", () -> cachedTokens(picker) == BLOCKS * FakeEngine.BLOCK_SIZE);
+        out.println("its engine announced " + BLOCKS + " blocks of " + FakeEngine.BLOCK_SIZE + " tokens");
+        out.println();
+        request("the second time", gateway, picker);
+        if (stay) {
+            out.println();
+            out.println(
+                    "curl -N " + gateway.address() + PATH
+                            + " -H 'content-type: application/json' -d '{\"model\": \"demo\", \"stream\": true, \"prompt\": \"one two three\"}'");
+            new CountDownLatch(1).await();
+        }
+    }
+
+    private List<FakeEngine> engines(ExecutorService threads) throws IOException {
+        EngineSockets sockets = EngineSockets.start();
+        parts.push(sockets);
+        FakeEngine first = new FakeEngine(1, sockets, threads);
+        parts.push(first);
+        FakeEngine second = new FakeEngine(2, sockets, threads);
+        parts.push(second);
+        return List.of(first, second);
+    }
+
+    private Assembly picker(List<FakeEngine> engines, Path directory) throws IOException {
+        Options options = new Options();
+        options.host = "127.0.0.1";
+        options.port = 0;
+        options.workersFile = Files.writeString(
+                directory.resolve("workers.json"),
+                new ObjectMapper()
+                        .writeValueAsString(Map.of(
+                                "workers",
+                                engines.stream().map(FakeEngine::worker).toList())));
+        options.modelName = "demo";
+        options.tokenizerServiceUrl = URI.create("http://" + engines.get(0).address());
+        options.tokenizerProtocol = "vllm";
+        options.kvCacheBlockSize = FakeEngine.BLOCK_SIZE;
+        options.dataParallelSize = 1;
+        options.kvEventPort = 5557;
+        options.kvEventPortStride = 1;
+        options.selectionIndexerThreads = 1;
+        options.tokenizationTimeoutMs = 5_000;
+        options.tokenizerMaxResponseBytes = 16 << 20;
+        options.maxInflightRequests = 1_024;
+        Assembly picker = Assembly.start(options, Map.of(), new Events());
+        parts.push(picker);
+        return picker;
+    }
+
+    private Gateway gateway(Assembly picker, Path directory, ExecutorService threads)
+            throws IOException, InterruptedException {
+        Optional<Path> binary = withoutEnvoy ? Optional.empty() : Envoy.find(envoy, environment.get("PATH"));
+        if (envoy != null && !withoutEnvoy && binary.isEmpty()) {
+            throw new BadRequestException("--envoy", envoy, "an executable file");
+        }
+        Gateway gateway = binary.isPresent()
+                ? Envoy.start(binary.get(), picker.port(), directory)
+                : new StandIn(picker.port(), threads);
+        parts.push(gateway);
+        return gateway;
+    }
+
+    private void request(String when, Gateway gateway, Assembly picker) throws IOException, InterruptedException {
+        events.clear();
+        out.println("POST " + PATH + " " + when + ", " + FakeEngine.tokens(PROMPT).length + " tokens, of which "
+                + cachedTokens(picker) + " are known to be cached");
+        long started = ticker.read();
+        HttpRequest request = HttpRequest.newBuilder(gateway.address().resolve(PATH))
+                .header("content-type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(
+                        "{\"model\": \"demo\", \"stream\": true, \"prompt\": \"" + PROMPT + "\"}"))
+                .build();
+        HttpClient client =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        HttpResponse<Stream<String>> answer = client.send(request, HttpResponse.BodyHandlers.ofLines());
+        out.println("  status " + answer.statusCode());
+        try (Stream<String> lines = answer.body()) {
+            lines.filter(line -> !line.isEmpty()).forEach(line -> out.println("  " + line));
+        }
+        out.println("  over after " + Duration.ofNanos(ticker.read() - started).toMillis() + " ms; the picker says:");
+        await("the booking is released", () -> events.contains(Events.OVER));
+        events.forEach(event -> out.println("    " + event));
+        out.println("    bookings left: " + bookings(picker));
+    }
+
+    /** How many tokens of the prompt the best worker holds, as the index knows. */
+    private static long cachedTokens(Assembly picker) {
+        CompletableFuture<Selection> best = picker.pool()
+                .select(SelectRequest.builder(Prompt.ofTokens(FakeEngine.tokens(PROMPT)))
+                        .partition(picker.partition())
+                        .build())
+                .toCompletableFuture();
+        return best.join().overlap().longestMatched();
+    }
+
+    private static long bookings(Assembly picker) {
+        return picker.pool().loads(picker.partition()).stream()
+                .flatMap(partition -> partition.loads().stream())
+                .mapToLong(load -> load.activeRequests())
+                .sum();
+    }
+
+    private static void await(String what, BooleanSupplier condition) throws IOException, InterruptedException {
+        CountDownLatch never = new CountDownLatch(1);
+        for (int i = 0; i < POLLS; i++) {
+            if (condition.getAsBoolean() || never.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+                return;
+            }
+        }
+        throw new IOException("in vain: until " + what);
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
+
+    private void close() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                out.println("while closing: " + e);
+            }
+        }
+    }
+
+    private final class Events implements PickerObserver {
+        private static final String OVER = "the exchange is over, what it held is released";
+
+        @Override
+        public void onPicked(WorkerRank destination, @Nullable WorkerRank prefill, Duration took) {
+            events.add("worker " + Long.toUnsignedString(destination.workerId()) + " picked, " + took.toMillis()
+                    + " ms after the request was complete");
+        }
+
+        @Override
+        public void onRefused(int status) {
+            events.add("refused with " + status);
+        }
+
+        @Override
+        public void onPrefillComplete(WorkerRank destination) {
+            events.add("the first bytes of the answer passed: prefill is over");
+        }
+
+        @Override
+        public void onEnded() {
+            events.add(OVER);
+        }
+    }
+}
