@@ -120,7 +120,7 @@ final class Assembly implements AutoCloseable {
             routing = disaggregated(prefill, destination);
         }
         pool = destination;
-        EngineTokenizer tokenizer = EngineTokenizer.builder(HttpClient.newHttpClient(), options.tokenizer())
+        EngineTokenizer tokenizer = EngineTokenizer.builder(HttpClient.newHttpClient(), options.tokenizer(), scheduler)
                 .timeout(Duration.ofMillis(options.tokenizationTimeoutMs))
                 .maxResponseBytes(options.tokenizerMaxResponseBytes)
                 .maxConcurrent(options.maxInflightRequests)
@@ -220,8 +220,9 @@ final class Assembly implements AutoCloseable {
         }
     }
 
+    /** By the thread that serves, or by the one that ends the process; the second waits for the first. */
     @Override
-    public void close() {
+    public synchronized void close() {
         while (!parts.isEmpty()) {
             try {
                 parts.pop().close();

@@ -81,6 +81,11 @@ final class StandIn implements Gateway {
                 decision.getRequestHeaders().getResponse().getHeaderMutation().getSetHeadersList()) {
             headers.put(set.getHeader().getKey(), set.getHeader().getRawValue().toStringUtf8());
         }
+        decision.getRequestHeaders()
+                .getResponse()
+                .getHeaderMutation()
+                .getRemoveHeadersList()
+                .forEach(headers::remove);
         HttpRequest.Builder request = HttpRequest.newBuilder(
                         URI.create("http://" + headers.get(DESTINATION) + exchange.getRequestURI()))
                 .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body));
