@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Java code in the documents is code that is compiled: every {@code java} block of README.md and docs equals a region of an example's
- * source, between {@code // region NAME} and {@code // endregion}.
+ * source, or of an adapter's tests, between {@code // region NAME} and {@code // endregion}.
  */
 class DocumentedSamplesTest {
 
@@ -26,7 +26,7 @@ class DocumentedSamplesTest {
         for (Path document : documents()) {
             for (String block : javaBlocks(Files.readAllLines(document))) {
                 assertThat(regions.values())
-                        .as("a block of %s that is no region of an example:%n%s%n", ROOT.relativize(document), block)
+                        .as("a block of %s that is no compiled region:%n%s%n", ROOT.relativize(document), block)
                         .contains(block);
             }
         }
@@ -61,15 +61,20 @@ class DocumentedSamplesTest {
 
     private static Map<String, String> regions() throws IOException {
         Map<String, String> regions = new LinkedHashMap<>();
-        try (Stream<Path> files = Files.walk(ROOT.resolve("examples"))) {
-            for (Path file : files.filter(f -> f.toString().contains("src/main/java")
-                            && f.toString().endsWith(".java"))
+        collectRegions("examples", "src/main/java", regions);
+        collectRegions("adapters", "src/test/java", regions);
+        return regions;
+    }
+
+    private static void collectRegions(String folder, String sources, Map<String, String> regions) throws IOException {
+        try (Stream<Path> files = Files.walk(ROOT.resolve(folder))) {
+            for (Path file : files.filter(
+                            f -> f.toString().contains(sources) && f.toString().endsWith(".java"))
                     .sorted()
                     .toList()) {
                 collectRegions(Files.readAllLines(file), regions);
             }
         }
-        return regions;
     }
 
     private static void collectRegions(List<String> lines, Map<String, String> regions) {
