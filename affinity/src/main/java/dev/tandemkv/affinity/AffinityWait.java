@@ -6,7 +6,6 @@ import dev.tandemkv.affinity.internal.Acquired.Refused;
 import dev.tandemkv.affinity.internal.Acquired.Use;
 import dev.tandemkv.affinity.internal.Waiter;
 import dev.tandemkv.catalog.CancelledException;
-import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.time.Scheduler;
 import java.time.Duration;
@@ -36,7 +35,7 @@ public final class AffinityWait implements AutoCloseable {
     /**
      * Completes with the session held, on the thread that passed it on or on the table's executor. Fails with
      * {@link SessionRefusedException} where the request's own target disagrees with the binding, {@link CancelledException} after
-     * {@link #close}, {@link ShutdownException} when the table is closed.
+     * {@link #close}, {@link ShutdownException} when the table is closed, and with what a scheduler said that refuses to bound the wait.
      */
     public CompletionStage<AffinityHold> hold() {
         return future.minimalCompletionStage();
@@ -52,7 +51,7 @@ public final class AffinityWait implements AutoCloseable {
         future.whenComplete((hold, failure) -> action.run());
     }
 
-    void fail(SelectionException cause) {
+    void fail(RuntimeException cause) {
         if (future.completeExceptionally(cause)) {
             stopWatching();
             table.leaveQueue(sessionId, place);
@@ -69,7 +68,14 @@ public final class AffinityWait implements AutoCloseable {
         if (overdueIn < 0 || future.isDone()) {
             return;
         }
-        Scheduler.Task next = table.scheduler().schedule(Duration.ofNanos(overdueIn), this::lookAgain);
+        Scheduler.Task next;
+        try {
+            next = table.scheduler().schedule(Duration.ofNanos(overdueIn), this::lookAgain);
+        } catch (RuntimeException refused) {
+            // Nobody would look again. A wait without a bound ends now, and its place in the queue goes with it.
+            fail(refused);
+            return;
+        }
         synchronized (this) {
             watch = next;
         }

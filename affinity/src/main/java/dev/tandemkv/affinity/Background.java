@@ -3,11 +3,12 @@ package dev.tandemkv.affinity;
 import dev.tandemkv.catalog.time.Scheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
  * Work that a table does again and again. Holds the table only weakly, and ends when the table is closed or collected. Each run
- * schedules the next, so runs never overlap.
+ * schedules the next, so runs never overlap. Where the scheduler refuses the next one, it is asked again when the table is used.
  */
 final class Background implements Runnable {
 
@@ -15,6 +16,8 @@ final class Background implements Runnable {
     private final Scheduler scheduler;
     private final Duration period;
     private final Consumer<SessionAffinity> work;
+    /** The scheduler refused the next run, and has not been asked since. */
+    private final AtomicBoolean refused = new AtomicBoolean();
     /** Guarded by this. */
     private Scheduler.Task next;
 
@@ -43,7 +46,13 @@ final class Background implements Runnable {
     }
 
     private void arm() {
-        Scheduler.Task task = scheduler.schedule(period, this);
+        Scheduler.Task task;
+        try {
+            task = scheduler.schedule(period, this);
+        } catch (RuntimeException e) {
+            refused.set(true);
+            return;
+        }
         boolean tooLate;
         synchronized (this) {
             next = task;
@@ -63,6 +72,13 @@ final class Background implements Runnable {
         try {
             work.accept(live);
         } finally {
+            arm();
+        }
+    }
+
+    /** Asks a scheduler again that refused the next run. */
+    void again() {
+        if (refused.get() && refused.compareAndSet(true, false)) {
             arm();
         }
     }

@@ -115,12 +115,18 @@ final class Resolution {
             return null;
         }
         long now = table.ticker().read();
-        return table.scheduler()
-                .schedule(
-                        Duration.ofNanos(Math.max(0, deadline - now)),
-                        () -> turn.fail(new DeadlineExceededException(
-                                "waiting for a session",
-                                Duration.ofNanos(table.ticker().read() - startedAt))));
+        try {
+            return table.scheduler()
+                    .schedule(
+                            Duration.ofNanos(Math.max(0, deadline - now)),
+                            () -> turn.fail(new DeadlineExceededException(
+                                    "waiting for a session",
+                                    Duration.ofNanos(table.ticker().read() - startedAt))));
+        } catch (RuntimeException refused) {
+            // Thrown, it would leave a place in the queue behind that nobody answers for.
+            turn.fail(refused);
+            return null;
+        }
     }
 
     private void afterWait(AffinityHold hold) {

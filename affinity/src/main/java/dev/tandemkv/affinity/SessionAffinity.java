@@ -24,11 +24,11 @@ import dev.tandemkv.catalog.time.Ticker;
 import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -61,8 +61,8 @@ public final class SessionAffinity implements AutoCloseable {
     private final WeakReference<SessionAffinity> self = new WeakReference<>(this);
     private final Claims claims;
     private final AtomicInteger waiting = new AtomicInteger();
-    /** Guarded by itself. */
-    private final List<Background> background = new ArrayList<>();
+    /** Changed under its own lock, read without. */
+    private final List<Background> background = new CopyOnWriteArrayList<>();
 
     private SessionAffinity(Builder builder) {
         partition = builder.partition;
@@ -108,6 +108,7 @@ public final class SessionAffinity implements AutoCloseable {
      */
     public Acquisition tryAcquire(String sessionId, @Nullable AffinityTarget explicit) {
         requireSessionId(sessionId);
+        background.forEach(Background::again);
         Acquisition now = acquireNow(sessionId, explicit);
         return now != null ? now : acquireOrWait(sessionId, explicit);
     }

@@ -69,6 +69,9 @@ class SelectionCoreAttackTest {
         final Queue<CompletableFuture<?>> stages = new ConcurrentLinkedQueue<>();
         final Queue<Booking> handles = new ConcurrentLinkedQueue<>();
         final Queue<CompletableFuture<List<RemoteIndex.Match>>> hanging = new ConcurrentLinkedQueue<>();
+        /** What other threads are to answer; all of it has been answered before the end is looked at. */
+        final Queue<Future<?>> answers = new ConcurrentLinkedQueue<>();
+
         final Queue<Throwable> untyped = new ConcurrentLinkedQueue<>();
         final SelectionCore core;
         volatile boolean failing = true;
@@ -198,7 +201,8 @@ class SelectionCoreAttackTest {
             if (happens(4)) {
                 hanging.add(answer);
             } else if (happens(4)) {
-                others.execute(() -> answer.complete(List.of(new RemoteIndex.Match(WorkerRank.of(1), 1, 0, 0))));
+                answers.add(others.submit(
+                        () -> answer.complete(List.of(new RemoteIndex.Match(WorkerRank.of(1), 1, 0, 0)))));
             } else {
                 answer.complete(List.of());
             }
@@ -208,19 +212,20 @@ class SelectionCoreAttackTest {
         // ---- the attack
 
         void run() throws Exception {
-            List<Future<?>> running = new ArrayList<>();
+            List<Future<?>> callers = new ArrayList<>();
             for (int t = 0; t < THREADS; t++) {
                 Random random = new Random(seed * 100 + t);
-                running.add(threads.submit(() -> {
+                callers.add(threads.submit(() -> {
                     for (int i = 0; i < STEPS; i++) {
                         guarded(() -> step(random));
                     }
                 }));
             }
-            running.add(threads.submit(() -> {
+            // Complete before anybody else reads it: the list is not made for two threads.
+            List<Future<?>> attacking = List.copyOf(callers);
+            Future<?> clock = threads.submit(() -> {
                 Random random = new Random(seed);
-                while (running.size() < THREADS
-                        || running.subList(0, THREADS).stream().anyMatch(f -> !f.isDone())) {
+                while (attacking.stream().anyMatch(caller -> !caller.isDone())) {
                     guarded(() -> time.advance(Duration.ofMillis(random.nextInt(3_000))));
                     CompletableFuture<List<RemoteIndex.Match>> answer = hanging.poll();
                     if (answer != null && random.nextBoolean()) {
@@ -229,9 +234,13 @@ class SelectionCoreAttackTest {
                         answer.completeExceptionally(new IllegalStateException("late"));
                     }
                 }
-            }));
-            for (Future<?> each : running) {
+            });
+            for (Future<?> each : attacking) {
                 each.get(5, TimeUnit.MINUTES);
+            }
+            clock.get(5, TimeUnit.MINUTES);
+            for (Future<?> late = answers.poll(); late != null; late = answers.poll()) {
+                late.get(5, TimeUnit.MINUTES);
             }
         }
 
@@ -424,9 +433,10 @@ class SelectionCoreAttackTest {
                         answer = hanging.poll()) {
                     answer.complete(List.of());
                 }
-                for (long worker = 1; worker <= 4; worker++) {
+                // A worker that drains takes nobody any more, whatever is said of it; 5 and 6 never did.
+                for (long worker = 1; worker <= 6; worker++) {
                     core.upsert(WorkerSpec.builder(worker)
-                            .partition(worker == 4 ? OTHER : PartitionKey.DEFAULT)
+                            .partition(worker == 4 || worker == 6 ? OTHER : PartitionKey.DEFAULT)
                             .endpoint("h:1")
                             .blockSize(16)
                             .dataParallelSize(2)

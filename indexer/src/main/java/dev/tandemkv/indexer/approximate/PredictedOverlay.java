@@ -168,7 +168,16 @@ public final class PredictedOverlay implements AutoCloseable {
             wakeUpPending = true;
             wait = Math.max(0, first.getAsLong() - ticker.read());
         }
-        Scheduler.Task task = scheduler.schedule(Duration.ofNanos(wait), this::onWakeUp);
+        Scheduler.Task task;
+        try {
+            task = scheduler.schedule(Duration.ofNanos(wait), this::onWakeUp);
+        } catch (RuntimeException refused) {
+            // What was recorded stands; the next call asks the scheduler again.
+            synchronized (lock) {
+                wakeUpPending = false;
+            }
+            return;
+        }
         synchronized (lock) {
             wakeUp = task;
             if (!closed) {

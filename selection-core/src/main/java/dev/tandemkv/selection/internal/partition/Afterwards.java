@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
@@ -17,6 +18,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>On a caller's thread, what a completion causes (it frees a booking, that admits a waiter, whose completion frees another ...) runs
  * after it and not inside it, so that a long queue needs no deep stack.
+ *
+ * <p>It also keeps what a host refused for the moment: whoever leaves a step next, in whatever partition, tries it again.
  */
 public final class Afterwards {
 
@@ -25,6 +28,8 @@ public final class Afterwards {
     private final @Nullable Executor executor;
     /** What is still to run on each thread that runs something; a queue is touched by its thread only. */
     private final Map<Thread, Queue<Runnable>> running = new ConcurrentHashMap<>();
+
+    private final Queue<Runnable> refused = new ConcurrentLinkedQueue<>();
 
     /** @param executor where completions run, or {@code null} for the thread at hand */
     public Afterwards(@Nullable Executor executor) {
@@ -63,6 +68,23 @@ public final class Afterwards {
         } finally {
             running.remove(here);
         }
+    }
+
+    /** Tries something again once the next step has been left. */
+    public void again(Runnable retry) {
+        refused.add(retry);
+    }
+
+    /** A step has been left. */
+    void stepLeft() {
+        if (refused.isEmpty()) {
+            return;
+        }
+        Queue<Runnable> due = new ArrayDeque<>();
+        for (Runnable next = refused.poll(); next != null; next = refused.poll()) {
+            due.add(next);
+        }
+        run(due);
     }
 
     /** An executor that takes no more work must not cost a caller its answer. */

@@ -172,7 +172,8 @@ final class Decider {
         return regret;
     }
 
-    private static SelectionException typed(Throwable e) {
+    /** What a failure of any kind is to the caller. */
+    static SelectionException typed(Throwable e) {
         return e instanceof SelectionException known
                 ? known
                 : new PolicyFaultException(PolicyFaultException.Fault.THREW, "host port", -1, e);

@@ -112,6 +112,7 @@ public final class Mailbox {
         drain();
         unlockAndRunWhatWasLeft();
         helpOut();
+        afterwards.stepLeft();
     }
 
     private void helpOut() {

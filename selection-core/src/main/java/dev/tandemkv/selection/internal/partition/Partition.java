@@ -95,10 +95,10 @@ public final class Partition {
         publisher = sink == null ? null : new LoadPublisher(this, sink);
         rows = new RowChanges(this, decider.loads(), publisher);
         drains = new DrainWaits(roster, ledger, mailbox);
-        queueClock = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::ring));
+        queueClock = new Alarm(core.ticker(), core.scheduler(), core.afterwards(), () -> mailbox.submit(this::ring));
         QueueProfile profile = core.config().queueProfile(key.modelName());
         waiting = profile.queues() ? new WaitingRoom(this, decider, profile, queueClock) : null;
-        expiry = new Alarm(core.ticker(), core.scheduler(), () -> mailbox.submit(this::expire));
+        expiry = new Alarm(core.ticker(), core.scheduler(), core.afterwards(), () -> mailbox.submit(this::expire));
     }
 
     public PartitionKey key() {

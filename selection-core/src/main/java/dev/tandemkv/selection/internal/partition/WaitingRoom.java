@@ -212,10 +212,16 @@ final class WaitingRoom {
         Long deadline = attempt.request().deadlineTick();
         if (deadline != null) {
             Duration left = Duration.ofNanos(deadline - now);
-            partition
-                    .mailbox()
-                    .afterwards(() -> core.scheduler()
-                            .schedule(left, () -> partition.mailbox().submit(() -> conclude(attempt, () -> {}))));
+            partition.mailbox().afterwards(() -> concludeIn(left, attempt));
+        }
+    }
+
+    private void concludeIn(Duration left, Attempt attempt) {
+        try {
+            core.scheduler().schedule(left, () -> partition.mailbox().submit(() -> conclude(attempt, () -> {})));
+        } catch (RuntimeException refused) {
+            // A wait that nothing bounds ends now.
+            partition.mailbox().submit(() -> conclude(attempt, () -> attempt.fail(Decider.typed(refused))));
         }
     }
 

@@ -18,6 +18,7 @@ import dev.tandemkv.selection.explain.DecisionRecord;
 import dev.tandemkv.selection.host.LeaseObserver;
 import dev.tandemkv.selection.internal.ledger.LedgerEntry;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
+import dev.tandemkv.selection.internal.partition.Alarm;
 import dev.tandemkv.selection.internal.partition.Attempt;
 import dev.tandemkv.selection.internal.partition.CoreContext;
 import dev.tandemkv.selection.internal.partition.Partition;
@@ -55,6 +56,7 @@ public final class Engine {
 
     private final Set<SelectRun<?>> waiting = ConcurrentHashMap.newKeySet();
 
+    private final Alarm sweeps;
     private final AtomicBoolean sweepScheduled = new AtomicBoolean();
     private volatile boolean closed;
 
@@ -69,6 +71,7 @@ public final class Engine {
         this.reservations = reservations;
         this.pending = pending;
         this.peers = peers;
+        sweeps = new Alarm(core.ticker(), core.scheduler(), core.afterwards(), this::sweep);
     }
 
     public CoreContext core() {
@@ -207,13 +210,8 @@ public final class Engine {
     /** Looks for lost handles after a while; nothing is scheduled while nothing is booked. */
     private void sweepLater() {
         if (!sweepScheduled.get() && sweepScheduled.compareAndSet(false, true)) {
-            try {
-                core.scheduler().schedule(core.config().lifetimes().leakSweepInterval(), this::sweep);
-            } catch (RuntimeException e) {
-                // The booking stands without the sweep; the next one asks again.
-                sweepScheduled.set(false);
-                LOG.warn("the scheduler refuses the search for lost handles", e);
-            }
+            sweeps.at(core.ticker().read()
+                    + core.config().lifetimes().leakSweepInterval().toNanos());
         }
     }
 
