@@ -2,7 +2,6 @@ package dev.tandemkv.adapters.zmq;
 
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.indexer.dump.IndexDump;
-import dev.tandemkv.indexer.dump.MalformedDumpException;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,9 +11,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +35,8 @@ final class DumpFetch {
     private boolean cancelled;
     private @Nullable CompletableFuture<HttpResponse<InputStream>> exchange;
     private @Nullable InputStream body;
+    /** The present peer was given up, perhaps between its answer's head and its body. */
+    private boolean abandoned;
 
     /** @param whenDone takes the first whole dump, or an empty one; on the thread of this fetch */
     DumpFetch(DumpPeers peers, Scheduler scheduler, Consumer<IndexDump> whenDone) {
@@ -84,7 +83,8 @@ final class DumpFetch {
                 }
                 return Optional.of(IndexDump.read(in, peers.limits()));
             }
-        } catch (IOException | MalformedDumpException | CompletionException | CancellationException e) {
+        } catch (IOException | RuntimeException e) {
+            // Whatever a peer makes of its answer, the next one is asked.
             LOG.warn("Peer {} gave no dump: {}", peer, e.toString());
             return Optional.empty();
         } finally {
@@ -97,7 +97,7 @@ final class DumpFetch {
         boolean late;
         synchronized (lock) {
             exchange = asked;
-            late = cancelled;
+            late = cancelled || abandoned;
         }
         if (late) {
             asked.cancel(true);
@@ -105,9 +105,14 @@ final class DumpFetch {
         return asked.join();
     }
 
-    private InputStream opened(InputStream stream) {
+    private InputStream opened(InputStream stream) throws IOException {
+        boolean late;
         synchronized (lock) {
             body = stream;
+            late = cancelled || abandoned;
+        }
+        if (late) {
+            stream.close();
         }
         return stream;
     }
@@ -116,6 +121,7 @@ final class DumpFetch {
         synchronized (lock) {
             exchange = null;
             body = null;
+            abandoned = false;
         }
     }
 
@@ -130,6 +136,7 @@ final class DumpFetch {
         CompletableFuture<HttpResponse<InputStream>> asked;
         InputStream open;
         synchronized (lock) {
+            abandoned = true;
             asked = exchange;
             open = body;
         }

@@ -66,7 +66,8 @@ final class PeerRecovery {
         ready = true;
         List<Runnable> due = List.copyOf(waiting);
         waiting.clear();
-        due.forEach(Runnable::run);
+        // Each for itself: one rank whose stream cannot begin is no reason for the others to wait for ever.
+        due.forEach(loop::attempt);
     }
 
     boolean isReady() {

@@ -20,7 +20,8 @@ import org.zeromq.ZMQ;
 /**
  * Asks an engine's replay socket. Each request has a socket of its own, so that a late answer to an abandoned one cannot be taken for an
  * answer to the next; it receives without a high-water mark, because the engine drops what is not taken at once. An engine that does not
- * answer, or falls silent half-way, is waited for no longer than the silence allows.
+ * answer, or falls silent half-way, is waited for no longer than the silence allows. An answer with more batches than the settings allow is cut
+ * off there, as if the engine had fallen silent: the rest is asked for anew.
  */
 final class RankReplay implements ReplaySource {
 
@@ -29,6 +30,7 @@ final class RankReplay implements ReplaySource {
     private final EngineListener listener;
     private final Duration silence;
     private final long maxFrameBytes;
+    private final int mostBatches;
 
     RankReplay(SocketLoop loop, String endpoint, EngineListener listener, ZmqSettings settings) {
         this.loop = loop;
@@ -36,6 +38,7 @@ final class RankReplay implements ReplaySource {
         this.listener = listener;
         silence = settings.replaySilence();
         maxFrameBytes = settings.limits().payloadBytes();
+        mostBatches = settings.replayBatches();
     }
 
     @Override
@@ -52,6 +55,7 @@ final class RankReplay implements ReplaySource {
         private ZMQ.@Nullable Socket socket;
         private Scheduler.@Nullable Task timer;
         private boolean heard;
+        private int replies;
 
         void send(long from) {
             ZMQ.Socket dealer = loop.open(SocketType.DEALER);
@@ -82,7 +86,11 @@ final class RankReplay implements ReplaySource {
             heard = true;
             if (message instanceof ReplayMessage.Data data) {
                 listener.replayed(data).ifPresent(batches::add);
-                awaitMore();
+                if (++replies >= mostBatches) {
+                    finish(ReplayReply.End.SILENT);
+                } else {
+                    awaitMore();
+                }
             } else {
                 finish(ReplayReply.End.MARKED);
             }

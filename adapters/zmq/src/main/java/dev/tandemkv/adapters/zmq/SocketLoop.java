@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +18,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +54,9 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     private static final long LONGEST_POLL_MILLIS = 60_000;
 
+    /** Longest delay: farther apart, points in time cannot be compared any more. */
+    private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 4;
+
     /** After so many failed turns in a row nothing can be expected of the next. */
     private static final int HOPELESS = 10;
 
@@ -79,12 +82,12 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     private final WakePipe wake;
     private final Thread thread;
     private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger commandsWaiting = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicLong failures = new AtomicLong();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
     private final Map<ZMQ.Socket, Receiver> receivers = new LinkedHashMap<>();
-    private final PriorityQueue<Timer> timers =
-            new PriorityQueue<>(Comparator.comparingLong(Timer::due).thenComparingLong(Timer::order));
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>(SocketLoop::earlierFirst);
     private long timersMade;
     private List<ZMQ.Socket> polled = List.of();
     private ZMQ.@Nullable Poller poller;
@@ -118,6 +121,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     /** Runs work on the loop's thread, later. Dropped once the loop is closed. */
     public void execute(Runnable work) {
         commands.add(work);
+        commandsWaiting.incrementAndGet();
         wake.wake();
     }
 
@@ -152,7 +156,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     @Override
     public Task schedule(Duration delay, Runnable work) {
-        long due = ticker.read() + Scheduler.saturatedNanos(delay);
+        long due = ticker.read() + Math.min(LONGEST_DELAY_NANOS, Math.max(0, Scheduler.saturatedNanos(delay)));
         AtomicBoolean cancelled = new AtomicBoolean();
         execute(() -> timers.add(new Timer(due, timersMade++, work, cancelled)));
         return () -> cancelled.set(true);
@@ -218,9 +222,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     private void turn() {
         poll();
         wake.rearm();
-        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-            attempt(command);
-        }
+        runCommands();
         for (Timer next = timers.peek(); next != null && next.due() - ticker.read() <= 0; next = timers.peek()) {
             timers.poll();
             if (!next.cancelled().get()) {
@@ -229,10 +231,22 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         }
     }
 
+    /** As many as there were: what they hand over in their turn waits for the next, so that sockets and timers have theirs. */
     private void runCommands() {
-        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+        for (int left = commandsWaiting.get(); left > 0; left--) {
+            Runnable command = commands.poll();
+            if (command == null) {
+                return;
+            }
+            commandsWaiting.decrementAndGet();
             attempt(command);
         }
+    }
+
+    /** By difference, because the clock may have any origin. */
+    private static int earlierFirst(Timer one, Timer other) {
+        int order = Long.compare(one.due() - other.due(), 0);
+        return order != 0 ? order : Long.compare(one.order(), other.order());
     }
 
     private void poll() {
@@ -312,7 +326,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     }
 
     /** Whether work succeeded. An error is no reason either for all other streams to fall silent. */
-    private boolean attempt(Runnable work) {
+    boolean attempt(Runnable work) {
         try {
             work.run();
             return true;

@@ -1,6 +1,7 @@
 package dev.tandemkv.adapters.zmq;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
@@ -18,12 +19,21 @@ final class Subscription {
 
     private final SocketLoop loop;
     private final ZMQ.Socket socket;
+    private final String endpoint;
+    private final Duration patience;
     private final Consumer<Boolean> line;
+    private boolean up;
+    /** Whether the connection will be looked after. */
+    private boolean watched;
+
     private boolean closed;
 
-    private Subscription(SocketLoop loop, ZMQ.Socket socket, Consumer<Boolean> line) {
+    private Subscription(
+            SocketLoop loop, ZMQ.Socket socket, String endpoint, Duration patience, Consumer<Boolean> line) {
         this.loop = loop;
         this.socket = socket;
+        this.endpoint = endpoint;
+        this.patience = patience;
         this.line = line;
     }
 
@@ -36,7 +46,7 @@ final class Subscription {
     static Subscription connect(
             SocketLoop loop, String endpoint, @Nullable String topic, ZmqSettings settings, Consumer<Boolean> line) {
         ZMQ.Socket socket = loop.open(SocketType.SUB);
-        Subscription subscription = new Subscription(loop, socket, line);
+        Subscription subscription = new Subscription(loop, socket, endpoint, settings.reconnectMax(), line);
         try {
             configure(socket, settings);
             // A subscription is a prefix; the listener compares the whole topic.
@@ -62,9 +72,30 @@ final class Subscription {
         boolean connected = event.getEvent() == ZMonitor.Event.HANDSHAKE_PROTOCOL;
         loop.execute(() -> {
             if (!closed) {
-                line.accept(connected);
+                onLine(connected);
             }
         });
+    }
+
+    private void onLine(boolean connected) {
+        up = connected;
+        if (!up && !watched) {
+            watched = true;
+            loop.schedule(patience, this::lookAfter);
+        }
+        line.accept(connected);
+    }
+
+    /**
+     * JeroMQ reconnects after a connection was lost, but gives one up where the other side broke the protocol: by a frame above the limit, or
+     * because it is no publisher at all, yet.
+     */
+    private void lookAfter() {
+        watched = false;
+        if (!closed && !up) {
+            socket.disconnect(endpoint);
+            socket.connect(endpoint);
+        }
     }
 
     /** Takes what waits, and then what comes. */

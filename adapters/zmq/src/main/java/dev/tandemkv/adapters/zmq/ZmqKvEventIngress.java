@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.dump.DumpWriter;
@@ -252,6 +253,11 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
             throw new NotFoundException("rank", rank.toString());
         }
         return present;
+    }
+
+    /** The loop's timers. */
+    Scheduler scheduler() {
+        return loop;
     }
 
     private void requireOpen() {

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param limits what a payload may contain; longer frames are refused by the socket, which then reconnects
  * @param receiveHighWater messages of one subscription that may wait in its socket; more are dropped by the engine's side, show as a gap and
  *     are replayed; default 100,000
+ * @param replayBatches most batches of one answer to a replay request; what an engine has beyond them is asked for anew; default 100,000, ten
+ *     times what engines keep
  * @param replaySilence after which an engine that sends no more replies is not waited for; default 2 s
  * @param handshake after which a connection whose greetings are not exchanged is made anew, by a loop of the ingress' own; default 1 s
  * @param reconnectMin first wait before a lost connection is made anew; default 100 ms
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record ZmqSettings(
         WireLimits limits,
         int receiveHighWater,
+        int replayBatches,
         Duration replaySilence,
         Duration handshake,
         Duration reconnectMin,
@@ -31,6 +34,9 @@ public record ZmqSettings(
         Objects.requireNonNull(limits, "limits");
         if (receiveHighWater < 1) {
             throw new IllegalArgumentException("receiveHighWater: " + receiveHighWater + " (expected: >= 1)");
+        }
+        if (replayBatches < 1) {
+            throw new IllegalArgumentException("replayBatches: " + replayBatches + " (expected: >= 1)");
         }
         requirePositive("replaySilence", replaySilence);
         requirePositive("handshake", handshake);
@@ -58,6 +64,7 @@ public record ZmqSettings(
     public static final class Builder {
         private WireLimits limits = WireLimits.defaults();
         private int receiveHighWater = 100_000;
+        private int replayBatches = 100_000;
         private Duration replaySilence = Duration.ofSeconds(2);
         private Duration handshake = Duration.ofSeconds(1);
         private Duration reconnectMin = Duration.ofMillis(100);
@@ -73,6 +80,11 @@ public record ZmqSettings(
 
         public Builder receiveHighWater(int messages) {
             receiveHighWater = messages;
+            return this;
+        }
+
+        public Builder replayBatches(int batches) {
+            replayBatches = batches;
             return this;
         }
 
@@ -100,7 +112,14 @@ public record ZmqSettings(
         /** @throws IllegalArgumentException as {@link ZmqSettings#ZmqSettings} says */
         public ZmqSettings build() {
             return new ZmqSettings(
-                    limits, receiveHighWater, replaySilence, handshake, reconnectMin, reconnectMax, sharedEndpoint);
+                    limits,
+                    receiveHighWater,
+                    replayBatches,
+                    replaySilence,
+                    handshake,
+                    reconnectMin,
+                    reconnectMax,
+                    sharedEndpoint);
         }
     }
 }

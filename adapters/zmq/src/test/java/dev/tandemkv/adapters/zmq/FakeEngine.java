@@ -100,6 +100,11 @@ final class FakeEngine implements AutoCloseable {
         });
     }
 
+    /** Sends frames that the engine knows nothing of. */
+    void publishRaw(List<byte[]> frames) {
+        publisher.publish(frames);
+    }
+
     void muteReplay(boolean mute) {
         sockets.call(() -> muteReplay = mute);
     }

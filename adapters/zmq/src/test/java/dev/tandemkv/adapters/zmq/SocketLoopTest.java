@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tandemkv.adapters.enginewire.ReplayMessage;
 import dev.tandemkv.catalog.ShutdownException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -101,6 +103,36 @@ class SocketLoopTest {
                 assertThat(answer).succeedsWithin(10, TimeUnit.SECONDS);
                 loop.execute(() -> loop.close(dealer));
             }
+        }
+    }
+
+    @Test
+    void work_thatHandsOverMoreWork_doesNotKeepTimersAndOthersWaiting() {
+        CompletableFuture<Boolean> due = new CompletableFuture<>();
+        AtomicBoolean over = new AtomicBoolean();
+        loop.execute(() -> again(over));
+        try {
+            loop.schedule(Duration.ZERO, () -> due.complete(true));
+            assertThat(due).succeedsWithin(30, TimeUnit.SECONDS);
+        } finally {
+            over.set(true);
+        }
+    }
+
+    private void again(AtomicBoolean over) {
+        if (!over.get()) {
+            loop.execute(() -> again(over));
+        }
+    }
+
+    @Test
+    void schedule_forLongerThanTheClockCounts_doesNotKeepOthersWaiting() {
+        AtomicLong now = new AtomicLong(1_000);
+        CompletableFuture<Boolean> due = new CompletableFuture<>();
+        try (SocketLoop timed = SocketLoop.builder().ticker(now::get).start()) {
+            timed.schedule(ChronoUnit.FOREVER.getDuration(), () -> due.complete(false));
+            timed.schedule(Duration.ZERO, () -> due.complete(true));
+            assertThat(due).succeedsWithin(30, TimeUnit.SECONDS).isEqualTo(true);
         }
     }
 }

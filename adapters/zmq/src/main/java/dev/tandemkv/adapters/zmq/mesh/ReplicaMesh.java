@@ -109,7 +109,8 @@ public final class ReplicaMesh implements ReplicaChannel {
     }
 
     private void begin() {
-        String name = "mesh-" + Long.toUnsignedString(processId);
+        // No other mesh of the loop has the endpoint; the id was perhaps given twice.
+        String name = "mesh-" + endpoint.replace("://", "-");
         loop.call(() -> {
             watch = ConnectionWatch.of(listener, name, loop, peers, settings.reconnectMin());
             loop.listen(publisher, this::subscription);
