@@ -9,6 +9,7 @@ import dev.tandemkv.adapters.zmq.SocketLoop;
 import dev.tandemkv.selection.host.ReplicaChannel.Outcome;
 import dev.tandemkv.selection.host.ReplicaPeers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -254,5 +255,39 @@ class ReplicaMeshTest {
         assertThat(mesh.processId().orElseThrow())
                 .isNotZero()
                 .isNotEqualTo(mesh().processId().orElseThrow());
+    }
+
+    @Test
+    void deregister_onePeer_leavesTheConnectionsToOthersAlone() throws Exception {
+        ReplicaMesh a = mesh(MeshSettings.builder(ANY_PORT)
+                .reconnect(Duration.ofMillis(1), Duration.ofMillis(1))
+                .build());
+        ReplicaMesh b = mesh();
+        ReplicaMesh c = mesh();
+        BlockingQueue<String> heard = heard(a, BOOKINGS);
+        peers(a).register(b.endpoint());
+        peers(a).register(c.endpoint());
+        signal.await(() -> b.stats().joined() == 1 && c.stats().joined() == 1);
+        peers(a).deregister(b.endpoint());
+        b.close();
+        for (int i = 0; i < 200; i++) {
+            c.publish(BOOKINGS, bytes("" + i));
+            assertThat(heard.take()).isEqualTo("" + i);
+        }
+        assertThat(c.stats().joined()).isEqualTo(1);
+    }
+
+    @Test
+    void start_underTheIdOfAnother_onOneLoop_watchesItsOwnConnections() throws Exception {
+        ReplicaMesh a = ReplicaMesh.builder(MeshSettings.at(ANY_PORT)).loop(loop).processId(5).start();
+        ReplicaMesh b = ReplicaMesh.builder(MeshSettings.at(ANY_PORT)).loop(loop).processId(5).start();
+        assertThat(a.endpoint()).isNotEqualTo(b.endpoint());
+        a.close();
+        ReplicaMesh c = mesh();
+        BlockingQueue<String> heard = heard(b, BOOKINGS);
+        peers(b).register(c.endpoint());
+        signal.await(() -> c.stats().joined() == 1);
+        c.publish(BOOKINGS, bytes("x"));
+        assertThat(heard.take()).isEqualTo("x");
     }
 }
