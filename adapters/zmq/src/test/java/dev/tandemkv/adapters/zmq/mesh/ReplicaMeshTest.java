@@ -279,8 +279,14 @@ class ReplicaMeshTest {
 
     @Test
     void start_underTheIdOfAnother_onOneLoop_watchesItsOwnConnections() throws Exception {
-        ReplicaMesh a = ReplicaMesh.builder(MeshSettings.at(ANY_PORT)).loop(loop).processId(5).start();
-        ReplicaMesh b = ReplicaMesh.builder(MeshSettings.at(ANY_PORT)).loop(loop).processId(5).start();
+        ReplicaMesh a = ReplicaMesh.builder(MeshSettings.at(ANY_PORT))
+                .loop(loop)
+                .processId(5)
+                .start();
+        ReplicaMesh b = ReplicaMesh.builder(MeshSettings.at(ANY_PORT))
+                .loop(loop)
+                .processId(5)
+                .start();
         assertThat(a.endpoint()).isNotEqualTo(b.endpoint());
         a.close();
         ReplicaMesh c = mesh();
