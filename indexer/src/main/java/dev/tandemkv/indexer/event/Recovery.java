@@ -146,9 +146,15 @@ final class Recovery {
         dropped = true;
     }
 
-    /** The publisher is not heard until further notice. */
+    /**
+     * The publisher is not heard until further notice. What it was asked for could be answered by a successor, whose batches may go on with
+     * the numbers of those applied: so the answer is not waited for, and what is missing is asked for once the publisher is recognised.
+     */
     void interrupted() {
         interrupted = true;
+        if (awaitsRecognition()) {
+            abandonRequest();
+        }
     }
 
     /** It is heard again. */
@@ -223,6 +229,9 @@ final class Recovery {
     void settle() {
         if (request == null && doubtful) {
             askWhatWasMissed();
+        }
+        if (awaitsRecognition()) {
+            return;
         }
         if (request == null && dropped) {
             askForDropped();

@@ -181,6 +181,38 @@ class IndexFeedRestartTest {
     }
 
     @Test
+    void interruption_whileARequestIsOut_theSuccessorsAnswerToItIsNotTaken() {
+        f.publisher.manual = true;
+        f.listen(f.replaying()).deliver(0, 1, 2, 5);
+        f.feed.interrupted(RANK);
+        f.publisher.epoch = 5000;
+        f.publisher.newest = 7;
+        f.publisher.open.get(0).complete(f.publisher.answer(3));
+        assertThat(f.index.blocks(RANK)).isEqualTo(3);
+        f.feed.reconnected(RANK);
+        f.publisher.open.get(1).complete(f.publisher.answer(2));
+        f.publisher.open.get(2).complete(f.publisher.answer(0));
+        assertThat(f.publisher.requests).containsExactly(3L, 2L, 0L);
+        assertThat(f.count(FeedCounter.RESTARTS)).isEqualTo(1);
+        assertThat(f.index.blocks(RANK)).isEqualTo(8);
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
+    void interruption_whileARequestIsOut_theSamePublisherIsAskedAgain() {
+        f.publisher.manual = true;
+        f.listen(f.replaying()).deliver(0, 1, 2, 5);
+        f.feed.interrupted(RANK);
+        f.publisher.newest = 7;
+        f.feed.reconnected(RANK);
+        f.publisher.open.get(1).complete(f.publisher.answer(2));
+        assertThat(f.publisher.requests).containsExactly(3L, 2L);
+        assertThat(f.score(chain(8))).isEqualTo(8);
+        assertThat(f.count(FeedCounter.RESTARTS)).isZero();
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    @Test
     void interruption_newPublisherWithFewerBatches_isFoundOutByItsEmptyAnswer() {
         f.listen(f.replaying()).deliver(0, 1, 2);
         f.feed.interrupted(RANK);
@@ -226,15 +258,14 @@ class IndexFeedRestartTest {
     }
 
     @Test
-    void reconnection_whileARequestIsOut_isFollowedUpAfterIt() {
+    void connection_whileARequestIsOut_isFollowedUpAfterIt() {
         f.publisher.manual = true;
         f.listen(f.replaying()).deliver(0, 2);
-        f.feed.interrupted(RANK);
         f.feed.reconnected(RANK);
         assertThat(f.publisher.requests).containsExactly(1L);
         f.publisher.open.get(0).complete(f.publisher.answer(1));
-        assertThat(f.publisher.requests).containsExactly(1L, 2L);
-        f.publisher.open.get(1).complete(f.publisher.answer(2));
+        assertThat(f.publisher.requests).containsExactly(1L, 3L);
+        f.publisher.open.get(1).complete(f.publisher.answer(3));
         assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
     }
 }
