@@ -18,6 +18,7 @@ import io.envoyproxy.envoy.service.ext_proc.v3.StreamedBodyResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.TrailersResponse;
 import io.envoyproxy.envoy.type.v3.HttpStatus;
 import io.envoyproxy.envoy.type.v3.StatusCode;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -150,7 +151,7 @@ final class Answers {
                         .setStatus(HttpStatus.newBuilder().setCode(StatusCode.forNumber(refusal.status())))
                         .setHeaders(headers)
                         .setBody(body)
-                        .setDetails("tandemkv_" + refusal.kind().name().toLowerCase(java.util.Locale.ROOT)))
+                        .setDetails("tandemkv_" + refusal.kind().name().toLowerCase(Locale.ROOT)))
                 .build();
     }
 }

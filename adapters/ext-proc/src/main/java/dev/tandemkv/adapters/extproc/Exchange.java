@@ -2,6 +2,7 @@ package dev.tandemkv.adapters.extproc;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.google.protobuf.ByteString;
+import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
@@ -16,6 +17,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -243,7 +245,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             }
         }
         WorkerRank prefill = held == null ? null : held.prefill();
-        java.time.Duration took = java.time.Duration.ofNanos(parts.ticker().read() - bodyEndedAt);
+        Duration took = Duration.ofNanos(parts.ticker().read() - bodyEndedAt);
         tell(observer -> observer.onPicked(decision.worker(), prefill, took));
     }
 
@@ -344,7 +346,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             return;
         }
         Refusal refusal = Refusal.of(failure);
-        if (refusal.kind() == dev.tandemkv.catalog.SelectionException.Kind.INTERNAL) {
+        if (refusal.kind() == SelectionException.Kind.INTERNAL) {
             LOG.warn("A request could not be routed", failure);
         }
         if (state == State.ROUTED) {

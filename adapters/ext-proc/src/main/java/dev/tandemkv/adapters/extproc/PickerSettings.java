@@ -2,6 +2,7 @@ package dev.tandemkv.adapters.extproc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -43,7 +44,7 @@ public record PickerSettings(
         requirePositive("lease", lease);
         Objects.requireNonNull(clientHeaders, "clientHeaders");
         for (String header : sessionHeaders) {
-            if (header.isEmpty() || !header.equals(header.toLowerCase(java.util.Locale.ROOT))) {
+            if (header.isEmpty() || !header.equals(header.toLowerCase(Locale.ROOT))) {
                 throw new IllegalArgumentException("sessionHeaders: '" + header + "' (expected: a lower-case name)");
             }
         }
