@@ -53,8 +53,7 @@ public final class IndexService {
 
         private final SelectionCore core;
         private final Scheduler scheduler;
-        private String host = "127.0.0.1";
-        private int port = PORT;
+        private ListenAddress address = ListenAddress.loopback(PORT);
         private HttpLimits limits = HttpLimits.DEFAULTS;
 
         private Builder(SelectionCore core, Scheduler scheduler) {
@@ -63,17 +62,14 @@ public final class IndexService {
         }
 
         /** The address to listen on. Default loopback. */
-        public Builder host(String address) {
-            host = Objects.requireNonNull(address, "address");
+        public Builder host(String host) {
+            address = address.withHost(host);
             return this;
         }
 
         /** 0 takes any free port. Default 8090. */
         public Builder port(int number) {
-            if (number < 0 || number > 65_535) {
-                throw new IllegalArgumentException("port: " + number + " (expected: 0 to 65535)");
-            }
-            port = number;
+            address = address.withPort(number);
             return this;
         }
 
@@ -88,7 +84,7 @@ public final class IndexService {
             Routes routes = new Routes();
             new IndexRoutes(core).addTo(routes);
             Exchange.Terms terms = new Exchange.Terms(limits, JsonBody.UnknownFields.IGNORED, scheduler);
-            return Listener.open(vertx, host, port, 1, routes, terms)
+            return Listener.open(vertx, address.host(), address.port(), 1, routes, terms)
                     .map(listener -> new IndexService(core, listener, limits))
                     .toCompletionStage();
         }

@@ -79,13 +79,11 @@ public final class SelectionService {
 
     /** Describes a service; not thread-safe. */
     public static final class Builder {
-        private static final String LOOPBACK = "127.0.0.1";
         private static final int PORT = 8092;
 
         private final SelectionCore core;
         private final Scheduler scheduler;
-        private String host = LOOPBACK;
-        private int port = PORT;
+        private ListenAddress address = ListenAddress.loopback(PORT);
         private int eventLoops = 1;
         private HttpLimits limits = HttpLimits.DEFAULTS;
         private JsonBody.UnknownFields unknownFields = JsonBody.UnknownFields.IGNORED;
@@ -98,17 +96,14 @@ public final class SelectionService {
         }
 
         /** The address to listen on. Default loopback: there is no TLS and no authentication here. */
-        public Builder host(String address) {
-            host = Objects.requireNonNull(address, "address");
+        public Builder host(String host) {
+            address = address.withHost(host);
             return this;
         }
 
         /** 0 takes any free port. Default 8092. */
         public Builder port(int number) {
-            if (number < 0 || number > 65_535) {
-                throw new IllegalArgumentException("port: " + number + " (expected: 0 to 65535)");
-            }
-            port = number;
+            address = address.withPort(number);
             return this;
         }
 
@@ -154,7 +149,7 @@ public final class SelectionService {
             new ServiceRoutes(core, metrics).addTo(routes);
             new SelectionRoutes(core, admission()).addTo(routes);
             Exchange.Terms terms = new Exchange.Terms(limits, unknownFields, scheduler);
-            return Listener.open(vertx, host, port, eventLoops, routes, terms)
+            return Listener.open(vertx, address.host(), address.port(), eventLoops, routes, terms)
                     .map(listener -> new SelectionService(core, listener, limits))
                     .toCompletionStage();
         }
