@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.catalog.WorkerRank;
@@ -22,12 +21,7 @@ import dev.tandemkv.indexer.hash.MultimodalObjects;
 import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.config.SelectionConfigBuilder;
 import dev.tandemkv.selection.explain.Explanation;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -39,8 +33,6 @@ import java.util.TreeMap;
 import java.util.function.DoubleConsumer;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
-import java.util.zip.GZIPInputStream;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -50,26 +42,9 @@ import org.junit.jupiter.api.TestFactory;
  */
 class CoreDecisionCorpusTest {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @TestFactory
     Stream<DynamicTest> recordedDecisions_areReproducedByTheCore() throws IOException {
-        Path file = corpus().resolve("decisions.jsonl.gz");
-        Assumptions.assumeTrue(Files.exists(file), "no corpus at " + file + ": set -Dtandemkv.corpus");
-        List<DynamicTest> tests = new ArrayList<>();
-        try (BufferedReader lines = new BufferedReader(
-                new InputStreamReader(new GZIPInputStream(Files.newInputStream(file)), StandardCharsets.UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                JsonNode row = JSON.readTree(line);
-                tests.add(DynamicTest.dynamicTest(row.path("id").asText(), () -> reproduce(row)));
-            }
-        }
-        return tests.stream();
-    }
-
-    private static Path corpus() {
-        String given = System.getProperty("tandemkv.corpus");
-        return given != null ? Path.of(given) : Path.of(System.getProperty("tandemkv.shared", "../shared"), "corpus");
+        return DecisionCorpus.tests(CoreDecisionCorpusTest::reproduce);
     }
 
     private static void reproduce(JsonNode recorded) {

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.selection.BookingId;
+import dev.tandemkv.selection.DecisionCorpus;
 import dev.tandemkv.selection.RouterConfigOverride;
 import dev.tandemkv.selection.config.ScoringConfig;
 import dev.tandemkv.selection.internal.ledger.BookingLedger;
@@ -15,12 +15,7 @@ import dev.tandemkv.selection.internal.ledger.BookingTerms;
 import dev.tandemkv.selection.internal.ledger.LeaseTimes;
 import dev.tandemkv.selection.internal.ledger.Ownership;
 import dev.tandemkv.selection.internal.ledger.PrefillHint;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -30,35 +25,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /** Recorded decisions: the cost of every eligible rank, the winner, and the load that the recorded bookings make. */
 class DecisionCorpusTest {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @TestFactory
     Stream<DynamicTest> recordedDecisions_areReproduced() throws IOException {
-        Path file = corpus().resolve("decisions.jsonl.gz");
-        Assumptions.assumeTrue(Files.exists(file), "no corpus at " + file + ": set -Dtandemkv.corpus");
-        List<DynamicTest> tests = new ArrayList<>();
-        try (BufferedReader lines = new BufferedReader(
-                new InputStreamReader(new GZIPInputStream(Files.newInputStream(file)), StandardCharsets.UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                JsonNode row = JSON.readTree(line);
-                tests.add(DynamicTest.dynamicTest(row.path("id").asText(), () -> reproduce(row)));
-            }
-        }
-        return tests.stream();
-    }
-
-    private static Path corpus() {
-        String given = System.getProperty("tandemkv.corpus");
-        return given != null ? Path.of(given) : Path.of(System.getProperty("tandemkv.shared", "../shared"), "corpus");
+        return DecisionCorpus.tests(DecisionCorpusTest::reproduce);
     }
 
     private static void reproduce(JsonNode recorded) {
