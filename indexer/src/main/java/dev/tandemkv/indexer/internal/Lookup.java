@@ -96,10 +96,11 @@ final class Lookup {
             return;
         }
         long[] meta = tree.runs.meta;
-        int run = tree.children.find(0, locals[0], meta);
-        if (run == 0) {
+        long child = tree.children.find(0, locals[0], meta);
+        if (child == 0) {
             return;
         }
+        int run = (int) child;
         long[][] slab = tree.slab.locals;
         int[] scores = out.blocks;
         boolean places = out.needsPlaces();
@@ -108,9 +109,8 @@ final class Lookup {
         long active = meta[(run << 2) + 1];
         out.touched[0] = active;
         while (active != 0) {
-            long extent = meta[run << 2];
-            int start = Runs.startOf(extent);
-            int most = Math.min(Runs.lengthOf(extent), length - depth);
+            int start = Runs.startOf(child);
+            int most = Math.min(Runs.lengthOf(meta[run << 2]), length - depth);
             if (most <= 0) {
                 throw new ArrayIndexOutOfBoundsException();
             }
@@ -120,10 +120,11 @@ final class Lookup {
             if (matched < most || depth == length) {
                 break;
             }
-            run = nextRun(meta, slab, run, place, locals[depth]);
-            if (run == 0) {
+            child = nextRun(meta, slab, run, place, locals[depth]);
+            if (child == 0) {
                 break;
             }
+            run = (int) child;
             long holders = meta[(run << 2) + 1];
             for (long gone = active & ~holders; gone != 0; gone &= gone - 1) {
                 int slot = Long.numberOfTrailingZeros(gone);
@@ -143,16 +144,25 @@ final class Lookup {
         }
     }
 
-    /** The child of a wholly matched run that goes on with a local hash, or 0. */
-    private int nextRun(long[] meta, long[][] slab, int run, int place, long local) {
-        int continuation = (int) meta[(run << 2) + 2];
-        if (continuation != 0) {
-            int first = (int) (meta[continuation << 2] >>> 32);
-            if (slab[first >>> Slab.CHUNK_BITS][first & Slab.MASK] == local) {
-                return continuation;
+    /**
+     * The child of a wholly matched run that goes on with a local hash, as {@link ChildTable#find} gives it. The table comes first: its cache
+     * miss then overlaps with those of the continuation, and where it has the child those are not waited for.
+     */
+    private long nextRun(long[] meta, long[][] slab, int run, int place, long local) {
+        if ((int) meta[(run << 2) + 3] != 0) {
+            long child = tree.children.find(place, local, meta);
+            if (child != 0) {
+                return child;
             }
         }
-        return (int) meta[(run << 2) + 3] == 0 ? 0 : tree.children.find(place, local, meta);
+        int continuation = (int) meta[(run << 2) + 2];
+        if (continuation != 0) {
+            int first = Runs.startOf(meta[continuation << 2]);
+            if (slab[first >>> Slab.CHUNK_BITS][first & Slab.MASK] == local) {
+                return (long) first << 32 | continuation;
+            }
+        }
+        return 0;
     }
 
     private void walkWide(long[] locals, int length, ScoreScratch out) {
@@ -162,19 +172,19 @@ final class Lookup {
             return;
         }
         long[] meta = tree.runs.meta;
-        int run = tree.children.find(0, locals[0], meta);
-        if (run == 0) {
+        long child = tree.children.find(0, locals[0], meta);
+        if (child == 0) {
             return;
         }
+        int run = (int) child;
         ActiveSet active = out.active;
         active.begin(tree.holders, meta[(run << 2) + 1], out);
         long[][] slab = tree.slab.locals;
         int depth = 0;
         int place = 0;
         while (!active.isEmpty()) {
-            long extent = meta[run << 2];
-            int start = Runs.startOf(extent);
-            int most = Math.min(Runs.lengthOf(extent), length - depth);
+            int start = Runs.startOf(child);
+            int most = Math.min(Runs.lengthOf(meta[run << 2]), length - depth);
             if (most <= 0) {
                 throw new ArrayIndexOutOfBoundsException();
             }
@@ -184,10 +194,11 @@ final class Lookup {
             if (matched < most || depth == length) {
                 break;
             }
-            run = nextRun(meta, slab, run, place, locals[depth]);
-            if (run == 0) {
+            child = nextRun(meta, slab, run, place, locals[depth]);
+            if (child == 0) {
                 break;
             }
+            run = (int) child;
             active.narrow(tree.holders, meta[(run << 2) + 1], out, depth, place);
         }
         active.finish(out, depth, place);
@@ -231,17 +242,17 @@ final class Lookup {
             return;
         }
         long[] meta = tree.runs.meta;
-        int run = tree.children.find(0, locals[0], meta);
-        if (run == 0) {
+        long child = tree.children.find(0, locals[0], meta);
+        if (child == 0) {
             return;
         }
+        int run = (int) child;
         long[][] slab = tree.slab.locals;
         int depth = 0;
         boolean any = out.begin(tree.holders, meta[(run << 2) + 1]);
         while (any) {
-            long extent = meta[run << 2];
-            int start = Runs.startOf(extent);
-            int most = Math.min(Runs.lengthOf(extent), length - depth);
+            int start = Runs.startOf(child);
+            int most = Math.min(Runs.lengthOf(meta[run << 2]), length - depth);
             if (most <= 0) {
                 throw new ArrayIndexOutOfBoundsException();
             }
@@ -250,10 +261,11 @@ final class Lookup {
             if (matched < most || depth == length) {
                 break;
             }
-            run = nextRun(meta, slab, run, start + matched - 1, locals[depth]);
-            if (run == 0) {
+            child = nextRun(meta, slab, run, start + matched - 1, locals[depth]);
+            if (child == 0) {
                 break;
             }
+            run = (int) child;
             any = out.narrow(tree.holders, meta[(run << 2) + 1], depth);
         }
         out.finish(depth);

@@ -72,8 +72,7 @@ final class Tree {
         if (runs.further(run) == 0) {
             return 0;
         }
-        child = children.find(slot, local, runs.meta);
-        return child == 0 ? 0 : runs.start(child);
+        return Runs.startOf(children.find(slot, local, runs.meta));
     }
 
     /** How many of the next local hashes the run of {@code slot} matches, {@code slot} being a match. */
