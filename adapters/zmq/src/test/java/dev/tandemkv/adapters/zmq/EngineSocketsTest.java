@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.zeromq.SocketType;
-import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
@@ -31,19 +30,10 @@ class EngineSocketsTest {
             PublisherConfig.of(WireDialect.VLLM_0_33, 0).withTopic("kv@pod-1");
 
     private final EngineSockets sockets = EngineSockets.start();
-    private final ZContext client = new ZContext();
 
     @AfterEach
     void close() {
-        client.close();
         sockets.close();
-    }
-
-    private ZMQ.Socket socket(SocketType type) {
-        ZMQ.Socket socket = client.createSocket(type);
-        // JeroMQ leaves some connections unread until this time is over (docs/decisions/zmq-ingress.md).
-        socket.setHandshakeIvl(1_000);
-        return socket;
     }
 
     private static EngineEvent.Stored store(long hash) {
@@ -72,16 +62,18 @@ class EngineSocketsTest {
             twin.publish(7, List.of(store(hash)));
         }
         EngineSockets.Publisher publisher = sockets.bind(ANY, ANY, rank::answer);
-        ZMQ.Socket dealer = socket(SocketType.DEALER);
-        dealer.connect(publisher.replayEndpoint());
         List<byte[]> request =
                 List.of(new byte[0], ByteBuffer.allocate(8).putLong(1).array());
+        try (RawSocket client = RawSocket.of(SocketType.DEALER)) {
+            ZMQ.Socket dealer = client.socket();
+            dealer.connect(publisher.replayEndpoint());
 
-        dealer.sendMore(request.get(0));
-        dealer.send(request.get(1));
+            dealer.sendMore(request.get(0));
+            dealer.send(request.get(1));
 
-        for (List<byte[]> reply : twin.answer(request)) {
-            assertThat(receive(dealer)).isEqualTo(hex(reply));
+            for (List<byte[]> reply : twin.answer(request)) {
+                assertThat(receive(dealer)).isEqualTo(hex(reply));
+            }
         }
     }
 
@@ -91,25 +83,28 @@ class EngineSocketsTest {
         EngineSockets.Publisher publisher =
                 sockets.bind(ANY, null, (request, reply) -> rank.get().answer(request, reply));
         rank.set(new FakeRank(CONFIG, new SeededRandom(1), publisher::publish));
-        ZMQ.Socket subscriber = socket(SocketType.SUB);
-        subscriber.subscribe("kv@");
-        subscriber.connect(publisher.endpoint());
-        subscriber.setReceiveTimeOut(20);
         EnginePublisher twin = new EnginePublisher(CONFIG);
         List<List<String>> published = new ArrayList<>();
 
-        // Until the subscription has arrived, what is published is lost.
-        byte[] first = null;
-        while (first == null) {
-            published.add(hex(twin.publish(1, List.of(store(5)))));
-            sockets.call(() -> {
-                rank.get().store(store(5));
-                return rank.get().publish(1);
-            });
-            first = subscriber.recv();
+        List<String> received;
+        try (RawSocket client = RawSocket.of(SocketType.SUB)) {
+            ZMQ.Socket subscriber = client.socket();
+            subscriber.subscribe("kv@");
+            subscriber.connect(publisher.endpoint());
+            subscriber.setReceiveTimeOut(20);
+            // Until the subscription has arrived, what is published is lost.
+            byte[] first = null;
+            while (first == null) {
+                published.add(hex(twin.publish(1, List.of(store(5)))));
+                sockets.call(() -> {
+                    rank.get().store(store(5));
+                    return rank.get().publish(1);
+                });
+                first = subscriber.recv();
+            }
+            received = new ArrayList<>(List.of(HexFormat.of().formatHex(first)));
+            received.addAll(receive(subscriber));
         }
-        List<String> received = new ArrayList<>(List.of(HexFormat.of().formatHex(first)));
-        received.addAll(receive(subscriber));
 
         assertThat(published).contains(received);
         assertThat(publisher.replayEndpoint()).isNull();

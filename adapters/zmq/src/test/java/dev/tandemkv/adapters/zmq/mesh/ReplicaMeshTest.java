@@ -5,6 +5,7 @@ import static dev.tandemkv.selection.host.ReplicaChannel.SESSIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tandemkv.adapters.zmq.RawSocket;
 import dev.tandemkv.adapters.zmq.SocketLoop;
 import dev.tandemkv.selection.host.ReplicaChannel.Outcome;
 import dev.tandemkv.selection.host.ReplicaPeers;
@@ -16,7 +17,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.zeromq.SocketType;
-import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
@@ -93,9 +93,8 @@ class ReplicaMeshTest {
     void framesOfStrangers_areCounted_andHarmNothing() throws Exception {
         ReplicaMesh mesh = mesh();
         BlockingQueue<String> bookings = heard(mesh, BOOKINGS);
-        try (ZContext context = new ZContext()) {
-            ZMQ.Socket stranger = context.createSocket(SocketType.XPUB);
-            stranger.setLinger(0);
+        try (RawSocket raw = RawSocket.of(SocketType.XPUB)) {
+            ZMQ.Socket stranger = raw.socket();
             stranger.bind(ANY_PORT);
             peers(mesh).register(stranger.getLastEndpoint());
             assertThat(stranger.recv()).as("its subscription").startsWith(1);
@@ -117,16 +116,18 @@ class ReplicaMeshTest {
     @Test
     void subscriptionsOfStrangers_areNoPeers() throws Exception {
         ReplicaMesh mesh = mesh();
-        try (ZContext context = new ZContext()) {
-            ZMQ.Socket stranger = context.createSocket(SocketType.XSUB);
-            stranger.setLinger(0);
+        try (RawSocket raw = RawSocket.of(SocketType.XSUB)) {
+            ZMQ.Socket stranger = raw.socket();
             stranger.connect(mesh.endpoint());
+            stranger.send(bytes("\u0001" + BOOKINGS));
+            raw.await(() -> mesh.stats().joined() == 1);
             stranger.send(new byte[0]);
             stranger.send(new byte[] {7, 7});
             stranger.send(bytes("\u0001other"));
-            stranger.send(bytes("\u0001" + BOOKINGS));
-            signal.await(() -> mesh.stats().joined() > 0);
-            assertThat(mesh.stats().joined()).isEqualTo(1);
+            stranger.send(bytes("\u0000" + BOOKINGS));
+            stranger.send(bytes("\u0001" + SESSIONS));
+            raw.await(() -> mesh.stats().joined() > 1);
+            assertThat(mesh.stats().joined()).isEqualTo(2);
         }
     }
 
@@ -182,13 +183,10 @@ class ReplicaMeshTest {
         ReplicaMesh good = mesh(MeshSettings.at(ANY_PORT));
         BlockingQueue<String> bookings = heard(good, BOOKINGS);
         peers(good).register(mesh.endpoint());
-        try (ZContext context = new ZContext()) {
-            ZMQ.Socket slow = context.createSocket(SocketType.SUB);
-            slow.setRcvHWM(1);
-            slow.setLinger(0);
-            slow.subscribe(BOOKINGS);
-            slow.connect(mesh.endpoint());
-            signal.await(() -> mesh.stats().joined() == 2);
+        try (RawSocket slow = RawSocket.of(SocketType.SUB).with(socket -> socket.setRcvHWM(1))) {
+            slow.socket().subscribe(BOOKINGS);
+            slow.socket().connect(mesh.endpoint());
+            slow.await(() -> mesh.stats().joined() == 2);
             String large = "x".repeat(256 << 10);
             for (int sent = 0; mesh.stats().congested() == 0; sent++) {
                 mesh.publish(BOOKINGS, bytes(large + sent));
