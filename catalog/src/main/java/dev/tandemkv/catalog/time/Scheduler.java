@@ -5,6 +5,8 @@ import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs work later. Thread-safe. A task runs at most once, not before its delay has passed, on a thread of the implementation's choice
@@ -23,12 +25,25 @@ public interface Scheduler {
         void cancel();
     }
 
-    /** Uses a caller's executor. The caller owns it and shuts it down. */
+    /**
+     * Uses a caller's executor. The caller owns it and shuts it down. Many executors keep a cancelled task until its time has come; it keeps
+     * nothing of the work alive meanwhile.
+     */
     static Scheduler of(ScheduledExecutorService executor) {
         Objects.requireNonNull(executor, "executor");
         return (delay, work) -> {
-            Future<?> future = executor.schedule(work, saturatedNanos(delay), TimeUnit.NANOSECONDS);
-            return () -> future.cancel(false);
+            AtomicReference<@Nullable Runnable> pending = new AtomicReference<>(Objects.requireNonNull(work, "work"));
+            Runnable once = () -> {
+                Runnable due = pending.getAndSet(null);
+                if (due != null) {
+                    due.run();
+                }
+            };
+            Future<?> future = executor.schedule(once, saturatedNanos(delay), TimeUnit.NANOSECONDS);
+            return () -> {
+                pending.set(null);
+                future.cancel(false);
+            };
         };
     }
 

@@ -3,6 +3,7 @@ package dev.tandemkv.catalog.time;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -131,6 +132,30 @@ class VirtualTimeTest {
             assertThat(executor.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
         }
         assertThat(ran).hasSize(1);
+    }
+
+    @Test
+    void executorScheduler_cancelledTask_keepsNothingOfItsWorkAlive() throws Exception {
+        ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+        try {
+            Object held = new Object();
+            WeakReference<Object> seen = new WeakReference<>(held);
+            Scheduler.Task task = Scheduler.of(executor).schedule(Duration.ofDays(1), holding(held));
+            task.cancel();
+            held = null;
+
+            for (int i = 0; i < 100 && seen.get() != null; i++) {
+                System.gc();
+                Thread.sleep(1);
+            }
+            assertThat(seen.get()).isNull();
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    private static Runnable holding(Object held) {
+        return held::hashCode;
     }
 
     @Test
