@@ -12,7 +12,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the body of a request says, read in one pass that keeps the prompt of a completion and nothing of a conversation.
+ * What the body of a request says, read in one pass that makes no text of a prompt: it only learns where the prompt stands, and the
+ * tokenizer gets those bytes of the body.
  *
  * <p>Of several prompts in one request the first one routes it: they go to one worker in any case.
  *
@@ -32,7 +33,7 @@ record RequestContent(
     /** @throws Refusal if it is no JSON object with a prompt or messages */
     static RequestContent of(ByteString body, JsonFactory json) {
         try (JsonParser parser = json.createParser(body.newInput())) {
-            return new Reader(parser).read(body);
+            return new Reader(parser, body).read();
         } catch (JsonParseException | StreamConstraintsException e) {
             throw Refusal.badRequest(
                     "body: not acceptable JSON at byte " + e.getLocation().getByteOffset());
@@ -41,26 +42,35 @@ record RequestContent(
         }
     }
 
-    /** One pass over the fields of the body. */
+    /**
+     * One pass over the fields of the body. A text is not read but passed over, and only the token after it tells where it ended: while
+     * {@code textOpen}, the text at {@code textStart} is the token before the parser's.
+     */
     private static final class Reader {
+        private static final int NONE = -1;
+
         private final JsonParser parser;
+        private final ByteString body;
         private String model = "";
-        private @Nullable String text;
+        private int textStart = NONE;
+        private int textEnd = NONE;
+        private boolean textOpen;
         private int @Nullable [] tokenIds;
         private boolean conversation;
         private @Nullable String salt;
         private @Nullable String extensionSalt;
         private @Nullable Integer expectedOutputTokens;
 
-        Reader(JsonParser parser) {
+        Reader(JsonParser parser, ByteString body) {
             this.parser = parser;
+            this.body = body;
         }
 
-        RequestContent read(ByteString body) throws IOException {
+        RequestContent read() throws IOException {
             if (parser.nextToken() != JsonToken.START_OBJECT) {
                 throw Refusal.badRequest("body: not a JSON object");
             }
-            while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            while (next() == JsonToken.FIELD_NAME) {
                 String name = parser.currentName();
                 parser.nextToken();
                 switch (name) {
@@ -72,18 +82,27 @@ record RequestContent(
                     default -> parser.skipChildren();
                 }
             }
-            if (parser.nextToken() != null) {
+            if (next() != null) {
                 throw Refusal.badRequest("body: text after the JSON object");
             }
             return new RequestContent(
-                    model,
-                    toTokenize(body),
-                    tokenIds,
-                    extensionSalt != null ? extensionSalt : salt,
-                    expectedOutputTokens);
+                    model, toTokenize(), tokenIds, extensionSalt != null ? extensionSalt : salt, expectedOutputTokens);
         }
 
-        private @Nullable TokenizeRequest toTokenize(ByteString body) {
+        /** The next token, which tells where a text before it ended: nothing but white space and a comma lies between. */
+        private @Nullable JsonToken next() throws IOException {
+            JsonToken token = parser.nextToken();
+            if (textOpen) {
+                textOpen = false;
+                textEnd = Math.toIntExact(parser.currentTokenLocation().getByteOffset());
+                do {
+                    textEnd--;
+                } while (body.byteAt(textEnd) != '"');
+            }
+            return token;
+        }
+
+        private @Nullable TokenizeRequest toTokenize() {
             if (conversation) {
                 tokenIds = null;
                 return new TokenizeRequest.Chat(model, body.asReadOnlyByteBufferList());
@@ -91,10 +110,11 @@ record RequestContent(
             if (tokenIds != null) {
                 return null;
             }
-            if (text == null) {
+            if (textStart == NONE) {
                 throw Refusal.badRequest("prompt: missing (expected: prompt or messages)");
             }
-            return new TokenizeRequest.Completion(model, text);
+            return new TokenizeRequest.Completion(
+                    model, body.substring(textStart, textEnd).asReadOnlyByteBufferList());
         }
 
         private void messages() throws IOException {
@@ -105,13 +125,25 @@ record RequestContent(
             conversation = true;
         }
 
+        /** Where a client says it twice, the last one counts, as with an engine. */
         private void prompt(String field) throws IOException {
+            textStart = NONE;
+            tokenIds = null;
             switch (parser.currentToken()) {
-                case VALUE_STRING -> text = parser.getText();
+                case VALUE_STRING -> text();
                 case START_ARRAY -> prompts(field);
                 case VALUE_NULL -> {}
                 default -> throw Refusal.badRequest(field + ": neither text nor token ids");
             }
+        }
+
+        private void text() {
+            long quote = parser.currentTokenLocation().getByteOffset();
+            if (quote < 0) {
+                throw Refusal.badRequest("body: not UTF-8");
+            }
+            textStart = Math.toIntExact(quote) + 1;
+            textOpen = true;
         }
 
         private void prompts(String field) throws IOException {
@@ -120,7 +152,7 @@ record RequestContent(
                 tokenIds = tokens(field);
             } else if (first == JsonToken.VALUE_STRING || first == JsonToken.START_ARRAY) {
                 prompt(field);
-                while (parser.nextToken() != JsonToken.END_ARRAY) {
+                while (next() != JsonToken.END_ARRAY) {
                     parser.skipChildren();
                 }
             } else {

@@ -1,28 +1,31 @@
 package dev.tandemkv.adapters.tokenizer;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The question about a prompt without a template. */
+/** The question about a prompt without a template: the prompt's own pieces between a beginning and an end. */
 final class CompletionBody {
 
     private CompletionBody() {}
 
-    static byte[] of(TokenizeRequest.Completion request, JsonFactory json) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(request.text().length() + 128);
-        try (JsonGenerator out = json.createGenerator(bytes)) {
-            out.writeStartObject();
-            if (!request.model().isEmpty()) {
-                out.writeStringField("model", request.model());
-            }
-            out.writeStringField("prompt", request.text());
-            out.writeEndObject();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    static List<ByteBuffer> of(TokenizeRequest.Completion request) {
+        List<ByteBuffer> pieces = new ArrayList<>(request.json().size() + 5);
+        if (request.model().isEmpty()) {
+            pieces.add(ascii("{\"prompt\":\""));
+        } else {
+            pieces.add(ascii("{\"model\":\""));
+            pieces.add(ByteBuffer.wrap(JsonStringEncoder.getInstance().quoteAsUTF8(request.model())));
+            pieces.add(ascii("\",\"prompt\":\""));
         }
-        return bytes.toByteArray();
+        pieces.addAll(request.json());
+        pieces.add(ascii("\"}"));
+        return pieces;
+    }
+
+    private static ByteBuffer ascii(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
     }
 }

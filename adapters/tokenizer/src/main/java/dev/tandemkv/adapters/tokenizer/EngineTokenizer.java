@@ -7,10 +7,10 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -23,7 +23,8 @@ import java.util.concurrent.Semaphore;
 
 /**
  * The engine's own tokenizer, over {@code POST /tokenize} as vLLM serves it: what it answers is what the engine will see, its chat template
- * and the tools of a request included. A conversation is passed on as the client sent it.
+ * and the tools of a request included. What the client sent is passed on byte for byte, a prompt's escapes included, and is not copied here:
+ * what the HTTP client copies on its way to the socket is all.
  *
  * <p>Media are told apart by {@link MediaIdentity}.
  *
@@ -117,14 +118,14 @@ public final class EngineTokenizer implements Tokenizer {
         if (request instanceof TokenizeRequest.Chat && request.bytes() == 0) {
             throw new TokenizerException(Failure.INVALID_REQUEST, "body: empty (expected: a JSON object)", null);
         }
-        BodyPublisher body = request instanceof TokenizeRequest.Chat chat
-                ? BodyPublishers.fromPublisher(new Pieces(chat.body()), chat.bytes())
-                : BodyPublishers.ofByteArray(CompletionBody.of((TokenizeRequest.Completion) request, json));
+        List<ByteBuffer> body = request instanceof TokenizeRequest.Chat chat
+                ? chat.body()
+                : CompletionBody.of((TokenizeRequest.Completion) request);
         return HttpRequest.newBuilder(endpoint)
                 // Ends with the answer's first byte, but ends a connection attempt too.
                 .timeout(timeout)
                 .header("content-type", "application/json")
-                .POST(body)
+                .POST(BodyPublishers.fromPublisher(new Pieces(body), Pieces.bytes(body)))
                 .build();
     }
 

@@ -6,8 +6,6 @@ import com.fasterxml.jackson.core.JsonToken;
 import dev.tandemkv.adapters.tokenizer.TokenizerException.Failure;
 import dev.tandemkv.indexer.hash.Xxh3;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -70,34 +68,5 @@ public final class MediaIdentity {
             token = parser.nextToken();
         }
         return hashes;
-    }
-
-    /** Reads pieces one after the other. */
-    private static final class PiecesInput extends InputStream {
-        private final List<ByteBuffer> pieces;
-        private int at;
-
-        PiecesInput(List<ByteBuffer> pieces) {
-            this.pieces = pieces.stream().map(ByteBuffer::asReadOnlyBuffer).toList();
-        }
-
-        @Override
-        public int read() {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
-        }
-
-        @Override
-        public int read(byte[] into, int offset, int length) {
-            while (at < pieces.size() && !pieces.get(at).hasRemaining()) {
-                at++;
-            }
-            if (at == pieces.size()) {
-                return -1;
-            }
-            int count = Math.min(length, pieces.get(at).remaining());
-            pieces.get(at).get(into, offset, count);
-            return count;
-        }
     }
 }

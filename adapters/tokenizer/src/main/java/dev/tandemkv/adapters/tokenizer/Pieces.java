@@ -18,6 +18,15 @@ final class Pieces implements Flow.Publisher<ByteBuffer> {
         this.pieces = pieces;
     }
 
+    /** How many bytes there are in all. */
+    static long bytes(List<ByteBuffer> pieces) {
+        long bytes = 0;
+        for (ByteBuffer piece : pieces) {
+            bytes += piece.remaining();
+        }
+        return bytes;
+    }
+
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
         subscriber.onSubscribe(new Delivery(subscriber));

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class EngineTokenizerTest {
 
-    private static final TokenizeRequest.Completion PROMPT = new TokenizeRequest.Completion("m", "a \"word\" \u00e9");
+    private static final TokenizeRequest.Completion PROMPT = TokenizeRequest.Completion.of("m", "a \"word\" \u00e9");
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
@@ -120,6 +120,40 @@ class EngineTokenizerTest {
 
         assertThat(tokens.tokenIds()).containsExactly(7, -1);
         assertThat(asked).containsExactly("{\"model\":\"m\",\"prompt\":\"a \\\"word\\\" \u00e9\"}");
+    }
+
+    @Test
+    void completion_isPassedOnAsTheClientWroteIt_inPieces_positionsLeftAlone() {
+        TokenizeRequest.Completion prompt =
+                new TokenizeRequest.Completion("a \"m\"", List.of(utf8("\\u0061\\n"), utf8(""), utf8("\u00e9\\ud83d")));
+
+        await(tokenizer(b -> b), prompt);
+        await(tokenizer(b -> b), prompt);
+
+        assertThat(asked).hasSize(2).containsOnly("{\"model\":\"a \\\"m\\\"\",\"prompt\":\"\\u0061\\n\u00e9\\ud83d\"}");
+        assertThat(prompt.text()).isEqualTo("a\n\u00e9\ud83d");
+        assertThat(prompt.bytes()).isEqualTo(16);
+    }
+
+    @Test
+    void completion_withoutAModel_asksByThePromptAlone_alsoForAnEmptyOne() {
+        await(tokenizer(b -> b), TokenizeRequest.Completion.of("", ""));
+
+        assertThat(asked).containsExactly("{\"prompt\":\"\"}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"a\" secretword", "secretword\\", "\\x secretword", "secretword\n", "a\",\"b\":\"secretword"})
+    void completionText_ofWhatIsNoInsideOfAJsonString_isInvalid_andNotQuoted(String inside) {
+        assertThatThrownBy(() -> new TokenizeRequest.Completion("m", List.of(utf8(inside))).text())
+                .isInstanceOfSatisfying(
+                        TokenizerException.class, e -> assertThat(e.failure()).isEqualTo(Failure.INVALID_REQUEST))
+                .satisfies(e -> assertThat(Throwables.getStackTrace(e)).doesNotContain("secretword"));
+    }
+
+    private static ByteBuffer utf8(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     }
 
     @Test

@@ -65,7 +65,7 @@ class LocalTokenizerLifecycleTest {
     }
 
     private static CompletableFuture<TokenizedPrompt> ask(LocalTokenizer tokenizer, String text) {
-        return tokenizer.tokenize(new TokenizeRequest.Completion("m", text)).toCompletableFuture();
+        return tokenizer.tokenize(TokenizeRequest.Completion.of("m", text)).toCompletableFuture();
     }
 
     private static void assertFailed(CompletableFuture<TokenizedPrompt> answer, Failure failure) {

@@ -67,7 +67,12 @@ class LocalTokenizerTest {
     }
 
     private static TokenizeRequest completion(String text) {
-        return new TokenizeRequest.Completion("any", text);
+        return TokenizeRequest.Completion.of("any", text);
+    }
+
+    /** As a client writes it in its JSON. */
+    private static TokenizeRequest written(String json) {
+        return new TokenizeRequest.Completion("any", List.of(ByteBuffer.wrap(json.getBytes(StandardCharsets.UTF_8))));
     }
 
     private static TokenizeRequest chat(String... pieces) {
@@ -117,8 +122,8 @@ class LocalTokenizerTest {
         assertThat(await(tokenizer, completion("\u00e9t\u00e9 \ud83d\ude00 the\0 cat"))
                         .tokenIds())
                 .containsExactly(0, 6, 7, 5, 3);
-        for (String half : List.of("\ud83d", "\ude00\ud83d the", "secretword \ud83d")) {
-            assertFails(tokenizer, completion(half), Failure.INVALID_REQUEST, "half a surrogate pair");
+        for (String half : List.of("\\ud83d", "\\ude00\\ud83d the", "secretword \\ud83d")) {
+            assertFails(tokenizer, written(half), Failure.INVALID_REQUEST, "half a surrogate pair");
         }
     }
 
