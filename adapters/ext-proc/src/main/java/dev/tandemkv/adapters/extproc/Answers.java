@@ -106,37 +106,33 @@ final class Answers {
                 .setHeader(HeaderValue.newBuilder().setKey(name).setRawValue(ByteString.copyFromUtf8(value))));
     }
 
-    /** The body of the request goes back in pieces that the protocol allows; the last one says whether the body ends with it. */
-    static void requestBody(ByteString body, boolean endsRequest, Consumer<ProcessingResponse> to) {
-        chunks(
-                body,
-                endsRequest,
-                chunk -> to.accept(
-                        ProcessingResponse.newBuilder().setRequestBody(chunk).build()));
+    /** A piece of the request's body on its way back, no larger than {@link #CHUNK_BYTES}. */
+    static ProcessingResponse requestBody(ByteString piece, boolean endsRequest) {
+        return ProcessingResponse.newBuilder()
+                .setRequestBody(streamed(piece, endsRequest))
+                .build();
     }
 
-    /** A chunk of the answer, where the proxy expects it back. */
-    static void responseBody(ByteString body, boolean endsResponse, Consumer<ProcessingResponse> to) {
-        chunks(
-                body,
-                endsResponse,
-                chunk -> to.accept(
-                        ProcessingResponse.newBuilder().setResponseBody(chunk).build()));
-    }
-
-    private static void chunks(ByteString body, boolean last, Consumer<BodyResponse> to) {
+    /** A chunk of the answer, where the proxy expects it back, in pieces that the protocol allows. */
+    static void responseBody(ByteString chunk, boolean endsResponse, Consumer<ProcessingResponse> to) {
         int from = 0;
         do {
-            int end = Math.min(from + CHUNK_BYTES, body.size());
-            to.accept(BodyResponse.newBuilder()
-                    .setResponse(CommonResponse.newBuilder()
-                            .setBodyMutation(BodyMutation.newBuilder()
-                                    .setStreamedResponse(StreamedBodyResponse.newBuilder()
-                                            .setBody(body.substring(from, end))
-                                            .setEndOfStream(last && end == body.size()))))
+            int end = Math.min(from + CHUNK_BYTES, chunk.size());
+            to.accept(ProcessingResponse.newBuilder()
+                    .setResponseBody(streamed(chunk.substring(from, end), endsResponse && end == chunk.size()))
                     .build());
             from = end;
-        } while (from < body.size());
+        } while (from < chunk.size());
+    }
+
+    private static BodyResponse streamed(ByteString piece, boolean last) {
+        return BodyResponse.newBuilder()
+                .setResponse(CommonResponse.newBuilder()
+                        .setBodyMutation(BodyMutation.newBuilder()
+                                .setStreamedResponse(StreamedBodyResponse.newBuilder()
+                                        .setBody(piece)
+                                        .setEndOfStream(last))))
+                .build();
     }
 
     /** The whole answer to the client, without any upstream. */

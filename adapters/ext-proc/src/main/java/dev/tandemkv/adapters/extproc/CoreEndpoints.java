@@ -80,11 +80,17 @@ final class CoreEndpoints implements PoolEndpoints {
             int at = rest.indexOf(stop);
             end = at < 0 ? end : Math.min(end, at);
         }
-        String authority = rest.substring(rest.lastIndexOf('@', end - 1) + 1, end);
+        String authority = bracketed(rest.substring(rest.lastIndexOf('@', end - 1) + 1, end));
         boolean portNamed = authority.lastIndexOf(':') > authority.lastIndexOf(']');
         if (portNamed || scheme < 0) {
             return authority;
         }
         return authority + (endpoint.regionMatches(true, 0, "https", 0, 5) ? ":443" : ":80");
+    }
+
+    /** An IPv6 address that somebody wrote bare has more than one colon and no port. */
+    private static String bracketed(String authority) {
+        boolean bare = !authority.startsWith("[") && authority.indexOf(':') != authority.lastIndexOf(':');
+        return bare ? '[' + authority + ']' : authority;
     }
 }

@@ -29,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * complete, is booked under an id of the picker's own, and is released exactly once when the answer or the stream ends. A request without a
  * body goes to any worker that takes requests, and books nothing.
  *
- * <p>Client-sent routing headers are removed; see {@link PickerSettings.ClientHeaders}. A body is not copied, a prompt of text is; {@code Exchange} says
- * what is held.
+ * <p>Client-sent routing headers are removed; see {@link PickerSettings.ClientHeaders}. A body is held as the transport delivered it and never
+ * copied, its prompt neither: the tokenizer and the way back to the proxy get the same bytes. How many are held at once is bounded ({@link
+ * PickerSettings#maxBufferedBytes()}), and they count until the proxy takes them back.
  *
  * <p>Thread-safe. Starts no thread: it works on the server's, the tokenizer's and the pool's.
  */
@@ -78,6 +79,11 @@ public final class EndpointPickerService extends ExternalProcessorGrpc.ExternalP
     /** How many requests are between their headers and their decision. */
     public int inFlight() {
         return parts.settings().maxInFlight() - parts.permits().availablePermits();
+    }
+
+    /** How many bytes of request bodies are held. */
+    public long bufferedBytes() {
+        return parts.room().held();
     }
 
     /** Ends every exchange with {@link Status#UNAVAILABLE}, releases what they hold, and refuses further ones. Idempotent. */
@@ -150,6 +156,7 @@ public final class EndpointPickerService extends ExternalProcessorGrpc.ExternalP
                     ticker,
                     scheduler,
                     new Semaphore(settings.maxInFlight()),
+                    new BodyRoom(settings.maxBufferedBytes()),
                     new Chance(source),
                     new JsonFactory()));
         }

@@ -38,10 +38,10 @@ import org.slf4j.LoggerFactory;
  * <p>Everything after the constructor runs in {@link #turn}, one step at a time, on whatever thread comes: the transport's, the tokenizer's,
  * the pool's. No field is touched outside it. A decision that arrives when the stream is gone is released there.
  *
- * <p>Copies of a body: its pieces stay as the transport delivered them, joined by reference; the JSON reader walks over them; a conversation
- * goes to the tokenizer piece by piece; and the way back to the proxy cuts the same bytes. Only a completion's prompt is copied: into one
- * string, for which the JSON reader takes four bytes for each Latin-1 character, the string's own included. What the transport and the
- * tokenizer copy on their sockets is theirs.
+ * <p>Copies of a body: none here. Its pieces stay as the transport delivered them, joined by reference (chunks of less than 128 bytes are
+ * copied together); the JSON reader walks over them through a buffer of 8 kB; the tokenizer gets them as they are, a conversation whole and
+ * of a completion the part between the prompt's quotes; and the way back to the proxy cuts the same bytes, as fast as the proxy takes them.
+ * What the transport and the tokenizer copy on their sockets is theirs; token ids that a client sends become one array.
  */
 final class Exchange implements StreamObserver<ProcessingRequest> {
 
@@ -67,25 +67,36 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     private boolean permit;
     private boolean pulling;
     private @Nullable RequestHead head;
-    private ByteString body = ByteString.EMPTY;
+    private final HeldBody body;
     private boolean bodyHasTrailers;
     private long bodyEndedAt;
-    private Pick.@Nullable Picked picked;
+    /** From the decision until the last of the body has gone back. */
+    private boolean returning;
+    /** Where the request was sent, until its answer says where it went. */
+    private @Nullable SentTo sentTo;
+
     private @Nullable Held held;
     private boolean prefillOver;
-    private Scheduler.@Nullable Task renewal;
+    /** Bounds the body while it comes; renews the booking afterwards. */
+    private Scheduler.@Nullable Task timer;
+
+    private record SentTo(WorkerRank worker, String address) {}
 
     Exchange(PickerParts parts, ServerCallStreamObserver<ProcessingResponse> out, Runnable onOver) {
         this.parts = parts;
         this.out = out;
         this.onOver = onOver;
+        this.body = new HeldBody(parts.room(), parts.settings().maxBodyBytes());
     }
 
     /** Takes one message at a time, and the next one only when the proxy keeps up with the answers. */
     void open() {
         out.disableAutoRequest();
         out.setOnCancelHandler(() -> turn.execute(this::over));
-        out.setOnReadyHandler(() -> turn.execute(this::pull));
+        out.setOnReadyHandler(() -> turn.execute(() -> {
+            returnBody();
+            pull();
+        }));
         out.request(1);
     }
 
@@ -128,12 +139,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
                 case REQUEST_HEADERS -> requestHeaders(message);
                 case REQUEST_BODY -> requestBody(message.getRequestBody());
                 case REQUEST_TRAILERS -> requestTrailers();
-                case RESPONSE_HEADERS -> responseHeaders(message);
-                case RESPONSE_BODY -> responseBody(message.getResponseBody());
-                case RESPONSE_TRAILERS -> {
-                    out.onNext(Answers.RESPONSE_TRAILERS);
-                    release();
-                }
+                case RESPONSE_HEADERS, RESPONSE_BODY, RESPONSE_TRAILERS -> response(message);
                 case REQUEST_NOT_SET -> end(Status.INVALID_ARGUMENT.withDescription("a message of no known kind"));
             }
         } catch (RuntimeException refused) {
@@ -163,10 +169,20 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             return;
         }
         if (!parts.permits().tryAcquire()) {
+            tell(observer -> observer.onLimit(PickerObserver.Limit.IN_FLIGHT));
             throw Refusal.tooManyInFlight(parts.settings().maxInFlight());
         }
         permit = true;
         state = State.BODY;
+        Duration limit = parts.settings().bodyTimeout();
+        timer = parts.scheduler()
+                .schedule(
+                        limit,
+                        () -> turn.execute(() -> {
+                            if (state == State.BODY) {
+                                refuse(Refusal.bodyTooSlow(limit));
+                            }
+                        }));
     }
 
     private boolean supports(ProtocolConfiguration config) {
@@ -192,28 +208,32 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             end(Status.INVALID_ARGUMENT.withDescription("request body in state " + state));
             return;
         }
-        if (chunk.getBody().size() > parts.settings().maxBodyBytes() - body.size()) {
-            throw Refusal.bodyTooLarge(parts.settings().maxBodyBytes());
+        if (!body.add(chunk.getBody())) {
+            tell(observer -> observer.onLimit(PickerObserver.Limit.BUFFERED_BYTES));
+            throw Refusal.tooManyBytes(parts.settings().maxBufferedBytes());
         }
-        body = body.concat(chunk.getBody());
         if (chunk.getEndOfStream()) {
             pick();
         }
     }
 
     private void requestTrailers() {
-        if (state == State.BODY) {
-            bodyHasTrailers = true;
-            pick();
-        } else {
-            out.onNext(Answers.REQUEST_TRAILERS);
+        if (state == State.UNROUTED) {
+            return;
         }
+        if (state != State.BODY) {
+            end(Status.INVALID_ARGUMENT.withDescription("request trailers in state " + state));
+            return;
+        }
+        bodyHasTrailers = true;
+        pick();
     }
 
     private void pick() {
         state = State.PICKING;
+        stopTimer();
         bodyEndedAt = parts.ticker().read();
-        RequestContent content = RequestContent.of(body, parts.json());
+        RequestContent content = RequestContent.of(body.bytes(), parts.json());
         new Pick(parts, known(head), gone)
                 .of(content)
                 .whenComplete((decision, failure) -> turn.execute(() -> {
@@ -230,29 +250,35 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             keeping(decision::close);
             return;
         }
-        picked = decision;
+        sentTo = new SentTo(decision.worker(), decision.address());
         held = decision.held();
-        boolean hadBody = state == State.PICKING;
+        returning = state == State.PICKING;
         state = State.ROUTED;
         returnPermit();
         renewLater();
         out.onNext(Answers.destination(decision, known(head), parts.chance().newId()));
-        if (hadBody) {
-            Answers.requestBody(body, !bodyHasTrailers, out::onNext);
-            body = ByteString.EMPTY;
-            if (bodyHasTrailers) {
-                out.onNext(Answers.REQUEST_TRAILERS);
-            }
-        }
+        returnBody();
         WorkerRank prefill = held == null ? null : held.prefill();
         Duration took = Duration.ofNanos(parts.ticker().read() - bodyEndedAt);
         tell(observer -> observer.onPicked(decision.worker(), prefill, took));
     }
 
+    /** As fast as the proxy takes it: what waits stays in the picker's own count. */
+    private void returnBody() {
+        while (returning && state != State.OVER && out.isReady()) {
+            ByteString piece = body.next(Answers.CHUNK_BYTES);
+            returning = !body.isEmpty();
+            out.onNext(Answers.requestBody(piece, !returning && !bodyHasTrailers));
+            if (!returning && bodyHasTrailers) {
+                out.onNext(Answers.REQUEST_TRAILERS);
+            }
+        }
+    }
+
     /** A booking that its pool owns by id lives as long as the exchange does. */
     private void renewLater() {
         if (held instanceof Held.One) {
-            renewal = parts.scheduler()
+            timer = parts.scheduler()
                     .schedule(
                             parts.settings().lease().dividedBy(3),
                             () -> turn.execute(() -> {
@@ -267,24 +293,42 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     // ---- the answer
 
-    private void responseHeaders(ProcessingRequest message) {
+    private void response(ProcessingRequest message) {
         if (state == State.BODY || state == State.PICKING) {
             withdraw();
         }
-        String served = RequestHead.served(message.getMetadataContext());
-        Pick.Picked sentTo = picked;
+        if (message.hasResponseHeaders()) {
+            responseHeaders(message);
+        } else if (message.hasResponseBody()) {
+            responseBody(message.getResponseBody());
+        } else {
+            out.onNext(Answers.RESPONSE_TRAILERS);
+            release();
+        }
+    }
+
+    private void responseHeaders(ProcessingRequest message) {
         out.onNext(Answers.RESPONSE_HEADERS);
         if (message.getResponseHeaders().getEndOfStream()) {
             release();
-        } else if (served != null && sentTo != null && !served.equals(sentTo.address())) {
-            keeping(() -> servedElsewhere(sentTo.worker(), served));
+            return;
+        }
+        SentTo expected = sentTo;
+        sentTo = null;
+        String served = RequestHead.served(message.getMetadataContext());
+        if (served != null && expected != null && !served.equals(expected.address())) {
+            keeping(() -> servedElsewhere(expected.worker(), served));
+        }
+        if (held != null) {
+            held = held.settled();
         }
     }
 
     /** The proxy answers by itself, for example a client too slow: nobody waits for a decision any more. */
     private void withdraw() {
         state = State.UNROUTED;
-        body = ByteString.EMPTY;
+        stopTimer();
+        body.drop();
         returnPermit();
         gone.cancel();
     }
@@ -309,11 +353,11 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     private void moved(@Nullable Held there, @Nullable Throwable failure) {
         Held former = held;
         if (there == null) {
-            LOG.debug("The booking stays with the worker that was picked", failure);
+            LOG.debug("The booking stays with the worker that was picked", Unquoted.of(failure));
         } else if (former == null) {
             keeping(there::close);
         } else {
-            held = there;
+            held = there.settled();
             if (prefillOver) {
                 keeping(there::prefillComplete);
             }
@@ -347,7 +391,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         }
         Refusal refusal = Refusal.of(failure);
         if (refusal.kind() == SelectionException.Kind.INTERNAL) {
-            LOG.warn("A request could not be routed", failure);
+            LOG.warn("A request could not be routed", Unquoted.of(failure));
         }
         if (state == State.ROUTED) {
             end(Status.INTERNAL.withDescription(refusal.text()));
@@ -387,7 +431,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     /** Something of ours failed: the proxy is told, and nothing stays held. */
     private void failed(Throwable failure) {
-        LOG.warn("An exchange failed", failure);
+        LOG.warn("An exchange failed", Unquoted.of(failure));
         try {
             end(Status.INTERNAL.withDescription("routing failed"));
         } finally {
@@ -400,7 +444,8 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             return;
         }
         state = State.OVER;
-        body = ByteString.EMPTY;
+        stopTimer();
+        body.drop();
         returnPermit();
         try {
             gone.cancel();
@@ -412,15 +457,19 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     }
 
     private void release() {
-        Scheduler.Task timer = renewal;
-        renewal = null;
-        if (timer != null) {
-            timer.cancel();
-        }
+        stopTimer();
         Held was = held;
         held = null;
         if (was != null) {
             keeping(was::close);
+        }
+    }
+
+    private void stopTimer() {
+        Scheduler.Task running = timer;
+        timer = null;
+        if (running != null) {
+            running.cancel();
         }
     }
 
@@ -429,7 +478,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         try {
             books.run();
         } catch (RuntimeException e) {
-            LOG.warn("The pool failed to keep the books of a running request", e);
+            LOG.warn("The pool failed to keep the books of a running request", Unquoted.of(e));
         }
     }
 
@@ -444,7 +493,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         try {
             what.accept(parts.observer());
         } catch (RuntimeException e) {
-            LOG.warn("The picker's observer failed", e);
+            LOG.warn("The picker's observer failed", Unquoted.of(e));
         }
     }
 

@@ -20,13 +20,28 @@ sealed interface Held {
 
     void prefillComplete();
 
+    /** The same without what only a second booking elsewhere would need, the prompt above all: an answer may run for long. */
+    default Held settled() {
+        return this;
+    }
+
     /** Keeps a booking that its pool owns by id. */
     void touch();
 
     void close();
 
-    /** One booking. */
-    record One(SelectionPool pool, Booking booking, SelectRequest request) implements Held {
+    /**
+     * One booking.
+     *
+     * @param request what it was made by, or {@code null} once nothing is booked by it any more
+     */
+    record One(
+            SelectionPool pool, Booking booking, @Nullable SelectRequest request) implements Held {
+
+        @Override
+        public Held settled() {
+            return new One(pool, booking, null);
+        }
 
         @Override
         public WorkerRank destination() {

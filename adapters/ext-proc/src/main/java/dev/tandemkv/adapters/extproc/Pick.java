@@ -130,6 +130,7 @@ final class Pick {
                     .thenApply(plan -> Held.Pair.of(pair.coordinator(), plan));
         }
         PickerRouting.Aggregated one = (PickerRouting.Aggregated) parts.routing();
+        Scope scope = Scope.of(head.pin(), allowed, parts.endpoints());
         return reserve(
                 one.pool(),
                 SelectRequest.builder(prompt)
@@ -138,8 +139,8 @@ final class Pick {
                         .session(head.session())
                         .priorityJump(head.priority())
                         .strictPriority(head.strictPriority())
-                        .pinnedWorker(head.pin())
-                        .allowedWorkerIds(allowed)
+                        .pinnedWorker(scope.pin())
+                        .allowedWorkerIds(scope.allowed())
                         .selectionId(parts.chance().newId())
                         .build());
     }
@@ -160,6 +161,9 @@ final class Pick {
             RequestContent content,
             ModelRoutes.Route route,
             @Nullable Set<Long> allowed) {
+        Scope decode = Scope.of(head.pin(), allowed, parts.endpoints());
+        Scope prefill =
+                Scope.of(head.prefillPin(), allowedForPrefill(pair.prefillEndpoints()), pair.prefillEndpoints());
         return DisaggRequest.builder(parts.chance().newId(), prompt)
                 .modelName(route.partition().modelName())
                 .expectedOutputTokens(content.expectedOutputTokens())
@@ -168,15 +172,37 @@ final class Pick {
                 .strictPriority(head.strictPriority())
                 .decode(LegRequest.builder()
                         .routingGroup(route.partition().routingGroup())
-                        .pinnedWorker(head.pin())
-                        .allowedWorkerIds(allowed)
+                        .pinnedWorker(decode.pin())
+                        .allowedWorkerIds(decode.allowed())
                         .build())
                 .prefill(LegRequest.builder()
                         .routingGroup(pair.prefillGroup())
-                        .pinnedWorker(head.prefillPin())
-                        .allowedWorkerIds(allowedForPrefill(pair.prefillEndpoints()))
+                        .pinnedWorker(prefill.pin())
+                        .allowedWorkerIds(prefill.allowed())
                         .build())
                 .build();
+    }
+
+    /** Which workers one leg may go to. A pin without a rank leaves the choice among the worker's ranks to the router. */
+    private record Scope(@Nullable WorkerRank pin, @Nullable Set<Long> allowed) {
+
+        static Scope of(RequestHead.@Nullable Pin pin, @Nullable Set<Long> allowed, PoolEndpoints endpoints) {
+            if (pin == null) {
+                return new Scope(null, allowed);
+            }
+            long id = pin.workerId();
+            if (pin.rank() != null) {
+                return new Scope(new WorkerRank(id, pin.rank()), allowed);
+            }
+            List<WorkerRank> ranks = endpoints.ready().stream()
+                    .filter(rank -> rank.workerId() == id)
+                    .toList();
+            boolean outside = allowed != null && !allowed.contains(id);
+            if (outside || ranks.size() == 1) {
+                return new Scope(outside ? new WorkerRank(id, 0) : ranks.get(0), allowed);
+            }
+            return new Scope(null, Set.of(id));
+        }
     }
 
     /** A worker may have left between the choice and now: then its booking is released and nothing is sent to it. */
@@ -195,7 +221,7 @@ final class Pick {
 
     /** Books the worker that served a request instead of the one it was sent to; a pair is not taken apart. */
     Optional<CompletionStage<Held>> bookAt(WorkerRank served, Held former) {
-        if (!(former instanceof Held.One booked)) {
+        if (!(former instanceof Held.One booked) || booked.request() == null) {
             return Optional.empty();
         }
         SelectRequest there = booked.request().toBuilder()

@@ -7,6 +7,14 @@ import org.jspecify.annotations.Nullable;
 /** Told what the picker did. Called on the exchange's thread, one call at a time for one exchange; what a method throws is logged. */
 public interface PickerObserver {
 
+    /** What a picker bounds over all its exchanges. */
+    enum Limit {
+        /** {@link PickerSettings#maxInFlight()}. */
+        IN_FLIGHT,
+        /** {@link PickerSettings#maxBufferedBytes()}. */
+        BUFFERED_BYTES
+    }
+
     /** An observer that ignores everything. */
     static PickerObserver none() {
         return new PickerObserver() {};
@@ -22,6 +30,9 @@ public interface PickerObserver {
 
     /** A request was answered by the picker itself. */
     default void onRefused(int status) {}
+
+    /** A request was shed because of a limit of the picker's own; {@link #onRefused} follows. */
+    default void onLimit(Limit limit) {}
 
     /** The first bytes of the answer passed: prefill is over. */
     default void onPrefillComplete(WorkerRank destination) {}

@@ -10,6 +10,7 @@ import java.util.concurrent.Semaphore;
  * What the exchanges of one picker share. Thread-safe.
  *
  * @param permits one for each request between its headers and its decision
+ * @param room for the bodies of requests
  * @param chance makes booking ids
  */
 record PickerParts(
@@ -22,5 +23,6 @@ record PickerParts(
         Ticker ticker,
         Scheduler scheduler,
         Semaphore permits,
+        BodyRoom room,
         Chance chance,
         JsonFactory json) {}

@@ -10,7 +10,10 @@ import java.util.Objects;
  *
  * @param maxInFlight requests between their headers and their decision; more are refused with 429. Default 1,024
  * @param maxBodyBytes largest request body; a larger one is refused with 413. Default 16 MiB
+ * @param maxBufferedBytes bytes of all request bodies that the picker holds at once, until the proxy has taken them back; a request that would
+ *     take them above it is refused with 429. At least {@code maxBodyBytes}. Default 128 MiB
  * @param maxHeaderBytes all request headers together; more are refused with 431. Default 64 KiB
+ * @param bodyTimeout how long a body may take from its request's headers to its end; a slower one is refused with 408. Default 60 s
  * @param tokenizationTimeout how long a tokenizer may take. Default 5 s
  * @param lease lease of bookings that a pool owns by id: renewed every third of it. Default 300 s
  * @param clientHeaders whether clients may route by header. Default {@link ClientHeaders#STRIPPED}
@@ -19,7 +22,9 @@ import java.util.Objects;
 public record PickerSettings(
         int maxInFlight,
         int maxBodyBytes,
+        long maxBufferedBytes,
         int maxHeaderBytes,
+        Duration bodyTimeout,
         Duration tokenizationTimeout,
         Duration lease,
         ClientHeaders clientHeaders,
@@ -39,7 +44,12 @@ public record PickerSettings(
     public PickerSettings {
         requirePositive("maxInFlight", maxInFlight);
         requirePositive("maxBodyBytes", maxBodyBytes);
+        if (maxBufferedBytes < maxBodyBytes) {
+            throw new IllegalArgumentException("maxBufferedBytes: " + maxBufferedBytes
+                    + " (expected: >= maxBodyBytes, which is " + maxBodyBytes + ")");
+        }
         requirePositive("maxHeaderBytes", maxHeaderBytes);
+        requirePositive("bodyTimeout", bodyTimeout);
         requirePositive("tokenizationTimeout", tokenizationTimeout);
         requirePositive("lease", lease);
         Objects.requireNonNull(clientHeaders, "clientHeaders");
@@ -71,7 +81,9 @@ public record PickerSettings(
     public static final class Builder {
         private int maxInFlight = 1024;
         private int maxBodyBytes = 16 << 20;
+        private long maxBufferedBytes = 128L << 20;
         private int maxHeaderBytes = 64 << 10;
+        private Duration bodyTimeout = Duration.ofSeconds(60);
         private Duration tokenizationTimeout = Duration.ofSeconds(5);
         private Duration lease = Duration.ofMinutes(5);
         private ClientHeaders clientHeaders = ClientHeaders.STRIPPED;
@@ -89,8 +101,18 @@ public record PickerSettings(
             return this;
         }
 
+        public Builder maxBufferedBytes(long maxBufferedBytes) {
+            this.maxBufferedBytes = maxBufferedBytes;
+            return this;
+        }
+
         public Builder maxHeaderBytes(int maxHeaderBytes) {
             this.maxHeaderBytes = maxHeaderBytes;
+            return this;
+        }
+
+        public Builder bodyTimeout(Duration bodyTimeout) {
+            this.bodyTimeout = Objects.requireNonNull(bodyTimeout, "bodyTimeout");
             return this;
         }
 
@@ -118,7 +140,9 @@ public record PickerSettings(
             return new PickerSettings(
                     maxInFlight,
                     maxBodyBytes,
+                    maxBufferedBytes,
                     maxHeaderBytes,
+                    bodyTimeout,
                     tokenizationTimeout,
                     lease,
                     clientHeaders,

@@ -2,6 +2,7 @@ package dev.tandemkv.adapters.extproc;
 
 import dev.tandemkv.adapters.tokenizer.TokenizerException;
 import dev.tandemkv.catalog.SelectionException;
+import java.time.Duration;
 import java.util.concurrent.CompletionException;
 
 /** An answer of the picker's own instead of a destination. Its text goes to the client and carries nothing of the request's content. */
@@ -46,6 +47,22 @@ final class Refusal extends RuntimeException {
                 SelectionException.Kind.OVERLOADED,
                 true,
                 "too many requests wait for a decision (limit: " + limit + ")");
+    }
+
+    static Refusal tooManyBytes(long limit) {
+        return new Refusal(
+                429,
+                SelectionException.Kind.OVERLOADED,
+                true,
+                "too many bytes of requests wait for a decision (limit: " + limit + ")");
+    }
+
+    static Refusal bodyTooSlow(Duration limit) {
+        return new Refusal(
+                408,
+                SelectionException.Kind.DEADLINE_EXCEEDED,
+                true,
+                "body: not complete in time (expected: within " + limit + ")");
     }
 
     static Refusal noEndpoint(String text) {

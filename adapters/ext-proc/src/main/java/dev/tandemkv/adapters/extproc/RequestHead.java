@@ -3,7 +3,6 @@ package dev.tandemkv.adapters.extproc;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
-import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.selection.SessionContext;
 import io.envoyproxy.envoy.config.core.v3.HeaderMap;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
@@ -31,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param identified whether there is a request id
  */
 record RequestHead(
-        @Nullable WorkerRank pin,
-        @Nullable WorkerRank prefillPin,
+        @Nullable Pin pin,
+        @Nullable Pin prefillPin,
         @Nullable SessionContext session,
         int priority,
         int strictPriority,
@@ -40,6 +39,13 @@ record RequestHead(
         @Nullable Set<String> subset,
         List<String> toRemove,
         boolean identified) {
+
+    /**
+     * A worker that a client names.
+     *
+     * @param rank {@code null}: any of its ranks; 0 is a rank like others
+     */
+    record Pin(long workerId, @Nullable Integer rank) {}
 
     /** @throws Refusal if the headers are too large */
     static RequestHead of(HeaderMap headers, Metadata metadata, PickerSettings settings) {
@@ -63,8 +69,8 @@ record RequestHead(
         }
         boolean trusted = settings.clientHeaders() == PickerSettings.ClientHeaders.TRUSTED;
         return new RequestHead(
-                trusted ? rank(values, HeaderNames.WORKER_NAMES, HeaderNames.RANK_NAMES) : null,
-                trusted ? rank(values, HeaderNames.PREFILL_WORKER_NAMES, HeaderNames.PREFILL_RANK_NAMES) : null,
+                trusted ? pin(values, HeaderNames.WORKER_NAMES, HeaderNames.RANK_NAMES) : null,
+                trusted ? pin(values, HeaderNames.PREFILL_WORKER_NAMES, HeaderNames.PREFILL_RANK_NAMES) : null,
                 session(values, settings),
                 trusted ? number(values.get(HeaderNames.PRIORITY)) : 0,
                 trusted ? unsigned(values.get(HeaderNames.STRICT_PRIORITY)) : 0,
@@ -86,21 +92,25 @@ record RequestHead(
         return null;
     }
 
-    private static @Nullable WorkerRank rank(Map<String, String> values, List<String> worker, List<String> rank) {
+    private static @Nullable Pin pin(Map<String, String> values, List<String> worker, List<String> rank) {
         String id = first(values, worker);
         if (id == null) {
             return null;
         }
         try {
-            return new WorkerRank(Long.parseUnsignedLong(id), rank(first(values, rank)));
+            return new Pin(Long.parseUnsignedLong(id), rank(first(values, rank)));
         } catch (NumberFormatException e) {
             return null;
         }
     }
 
-    private static int rank(@Nullable String text) {
-        int rank = unsigned(text);
-        return rank == HeaderNames.UNSET_RANK ? 0 : rank;
+    private static @Nullable Integer rank(@Nullable String text) {
+        try {
+            int rank = text == null ? HeaderNames.UNSET_RANK : Integer.parseUnsignedInt(text);
+            return rank == HeaderNames.UNSET_RANK ? null : rank;
+        } catch (NumberFormatException e) {
+            return null;
+        }
     }
 
     private static @Nullable String first(Map<String, String> values, List<String> names) {

@@ -4,10 +4,12 @@ import dev.tandemkv.adapters.tokenizer.TokenizeRequest;
 import dev.tandemkv.adapters.tokenizer.TokenizedPrompt;
 import dev.tandemkv.adapters.tokenizer.Tokenizer;
 import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.coordinator.DisaggCoordinator;
 import dev.tandemkv.coordinator.PlanOrder;
+import dev.tandemkv.coordinator.PrefillFailurePolicy;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.RankLoad;
 import dev.tandemkv.selection.SelectionCore;
@@ -19,6 +21,7 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +45,9 @@ final class Fixture implements AutoCloseable {
     @Nullable
     Function<TokenizeRequest, CompletionStage<TokenizedPrompt>> tokenizer;
 
+    /** What the picker told, one word each. */
+    final List<String> told = new ArrayList<>();
+
     final EndpointPickerService picker;
     private final Server server;
     private final ManagedChannel channel;
@@ -52,6 +58,11 @@ final class Fixture implements AutoCloseable {
 
     static Fixture disaggregated(PlanOrder order) {
         return new Fixture(PickerSettings.DEFAULT, order, core -> core);
+    }
+
+    /** Pairs, decode first, with a pool before the prefill core. */
+    static Fixture disaggregated(PickerSettings settings, Function<SelectionCore, SelectionPool> prefill) {
+        return new Fixture(settings, PlanOrder.DECODE_ANCHORED, prefill);
     }
 
     /** A pool before the core. */
@@ -67,9 +78,13 @@ final class Fixture implements AutoCloseable {
         PickerRouting routing = order == null
                 ? PickerRouting.aggregated(pool.apply(decode))
                 : PickerRouting.disaggregated(
-                        DisaggCoordinator.builder(prefill, decode, time)
+                        DisaggCoordinator.builder(pool.apply(prefill), decode, time)
                                 .ticker(time)
                                 .order(order)
+                                .prefillFailure(
+                                        order == PlanOrder.DECODE_ANCHORED
+                                                ? PrefillFailurePolicy.BYPASS_ON_DECODE
+                                                : PrefillFailurePolicy.FREE_DECODE)
                                 .build(),
                         PoolEndpoints.of(prefill, PartitionKey.DEFAULT),
                         PartitionKey.DEFAULT_NAME);
@@ -77,6 +92,7 @@ final class Fixture implements AutoCloseable {
                         routing, PoolEndpoints.of(decode, PartitionKey.DEFAULT), new Tokens(), time)
                 .ticker(time)
                 .settings(settings)
+                .observer(new Told())
                 .build();
         String name = InProcessServerBuilder.generateName();
         try {
@@ -105,7 +121,10 @@ final class Fixture implements AutoCloseable {
     }
 
     Proxy open() {
-        Proxy proxy = new Proxy();
+        return open(new Proxy());
+    }
+
+    Proxy open(Proxy proxy) {
         ExternalProcessorGrpc.newStub(channel).process(proxy);
         return proxy;
     }
@@ -130,6 +149,29 @@ final class Fixture implements AutoCloseable {
         server.shutdownNow();
         decode.close();
         prefill.close();
+    }
+
+    private final class Told implements PickerObserver {
+
+        @Override
+        public void onPicked(WorkerRank destination, @Nullable WorkerRank prefill, Duration took) {
+            told.add("picked");
+        }
+
+        @Override
+        public void onRefused(int status) {
+            told.add("refused " + status);
+        }
+
+        @Override
+        public void onLimit(Limit limit) {
+            told.add("limit " + limit);
+        }
+
+        @Override
+        public void onEnded() {
+            told.add("ended");
+        }
     }
 
     private final class Tokens implements Tokenizer {

@@ -281,7 +281,8 @@ class PickerFaultsTest {
                 .halfClose();
 
         assertThat(java.util.Objects.requireNonNull(brittle.asked).pinnedWorker())
-                .isEqualTo(new dev.tandemkv.catalog.WorkerRank(2, 0));
+                .isNull();
+        assertThat(brittle.asked.allowedWorkerIds()).containsExactly(2L);
     }
 
     private BrittlePool useTrusted() {

@@ -34,11 +34,33 @@ final class Proxy implements ClientResponseObserver<ProcessingRequest, Processin
     @Nullable
     Status ended;
 
+    private final boolean stalled;
     private @Nullable ClientCallStreamObserver<ProcessingRequest> call;
+
+    Proxy() {
+        this(false);
+    }
+
+    private Proxy(boolean stalled) {
+        this.stalled = stalled;
+    }
+
+    /** One that takes no answer but what it is told to {@link #take}. */
+    static Proxy stalled() {
+        return new Proxy(true);
+    }
 
     @Override
     public void beforeStart(ClientCallStreamObserver<ProcessingRequest> requests) {
         call = requests;
+        if (stalled) {
+            requests.disableAutoRequestWithInitial(1);
+        }
+    }
+
+    Proxy take(int answers) {
+        required().request(answers);
+        return this;
     }
 
     @Override
