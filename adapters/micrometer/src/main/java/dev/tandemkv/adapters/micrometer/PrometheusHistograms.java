@@ -13,7 +13,8 @@ import java.util.Set;
 
 /**
  * Histograms of Prometheus' own client, with the bounds as they are. Needs {@code prometheus-metrics-core}, which comes with Micrometer's
- * registry for Prometheus; give {@code registry.getPrometheusRegistry()}. One instance serves all binders of a registry. Thread-safe.
+ * registry for Prometheus; give {@code registry.getPrometheusRegistry()}. A named module that uses this class requires
+ * {@code io.prometheus.metrics.model} itself. One instance serves all binders of a registry. Thread-safe.
  */
 public final class PrometheusHistograms implements HistogramRegistry {
 
@@ -28,6 +29,8 @@ public final class PrometheusHistograms implements HistogramRegistry {
         this.registry = Objects.requireNonNull(registry, "registry");
     }
 
+    // Whoever has a Prometheus registry to give reads its module; to pass that requirement on would ask it of everyone.
+    @SuppressWarnings("exports")
     public static PrometheusHistograms in(PrometheusRegistry registry) {
         return new PrometheusHistograms(registry);
     }
