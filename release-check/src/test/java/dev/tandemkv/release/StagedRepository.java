@@ -23,40 +23,35 @@ record StagedRepository(Path folder) {
         return new StagedRepository(folder);
     }
 
-    /** Settings with which Maven asks this repository and a folder of libraries, and no other place. */
+    /** Settings with which Maven asks this repository, a folder of libraries in place of every other one, and nobody else. */
     Path settings(Path libraries, Path file) throws IOException {
-        String repositories = repository("staged", folder) + repository("central", libraries);
-        return Files.writeString(file, """
+        return Files.writeString(
+                file,
+                """
                 <settings>
+                  <mirrors>
+                    <mirror>
+                      <id>libraries</id>
+                      <mirrorOf>*,!staged</mirrorOf>
+                      <url>%s</url>
+                    </mirror>
+                  </mirrors>
                   <profiles>
                     <profile>
-                      <id>here</id>
+                      <id>staged</id>
                       <repositories>
-                %s      </repositories>
-                      <pluginRepositories>
-                %s      </pluginRepositories>
+                        <repository>
+                          <id>staged</id>
+                          <url>%s</url>
+                        </repository>
+                      </repositories>
                     </profile>
                   </profiles>
                   <activeProfiles>
-                    <activeProfile>here</activeProfile>
+                    <activeProfile>staged</activeProfile>
                   </activeProfiles>
                 </settings>
-                """.formatted(
-                        repositories,
-                        repositories
-                                .replace("<repository>", "<pluginRepository>")
-                                .replace("</repository>", "</pluginRepository>")));
-    }
-
-    private static String repository(String id, Path folder) {
-        String policy = "<enabled>true</enabled><checksumPolicy>ignore</checksumPolicy>";
-        return """
-                        <repository>
-                          <id>%s</id>
-                          <url>%s</url>
-                          <releases>%s</releases>
-                          <snapshots>%s</snapshots>
-                        </repository>
-                """.formatted(id, folder.toUri(), policy, policy);
+                """
+                        .formatted(libraries.toUri(), folder.toUri()));
     }
 }
