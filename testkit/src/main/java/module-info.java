@@ -7,8 +7,11 @@ module dev.tandemkv.testkit {
     requires transitive dev.tandemkv.selection;
     requires static transitive org.jspecify;
     requires com.fasterxml.jackson.core;
+    requires com.fasterxml.jackson.databind;
+    requires jdk.httpserver;
 
     exports dev.tandemkv.testkit.engine;
+    exports dev.tandemkv.testkit.engine.http;
     exports dev.tandemkv.testkit.engine.wire;
     exports dev.tandemkv.testkit.pool;
     exports dev.tandemkv.testkit.report;

@@ -28,9 +28,10 @@ import java.util.Set;
  * @param core settings of the core
  * @param host address to listen on; {@code --host}, {@code TANDEMKV_HOST}; default loopback
  * @param port {@code --port}, {@code TANDEMKV_PORT}; 0 takes any free one; default 8092
- * @param replicaSyncPort where replicas connect to; {@code --replica-sync-port}, {@code TANDEMKV_REPLICA_SYNC_PORT}; empty: no replica sync
+ * @param replicaSyncPort where replicas connect to, at least 1; {@code --replica-sync-port}, {@code TANDEMKV_REPLICA_SYNC_PORT}; empty: no
+ *     replica sync
  * @param unknownFields whether unknown fields of a request are refused; {@code --strict}, {@code TANDEMKV_STRICT}; default ignored
- * @param others options that are the caller's own, by name without dashes
+ * @param others what is set of the caller's own options, by the names it gave
  */
 public record ServiceSettings(
         SelectionConfig core,
@@ -51,6 +52,8 @@ public record ServiceSettings(
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
+    private static final String PROFILE = "router_policy_config";
+    private static final String PROFILE_VARIABLE = "DYN_ROUTER_POLICY_CONFIG";
     private static final String LOOPBACK = "127.0.0.1";
     private static final int PORT = 8092;
     private static final int MOST_PORT = 65_535;
@@ -65,32 +68,37 @@ public record ServiceSettings(
 
     /** @throws BadRequestException naming the option or the variable, and the value */
     public static ServiceSettings of(List<String> arguments, Map<String, String> environment) {
-        return of(arguments, environment, Set.of());
+        return of(arguments, environment, Map.of());
     }
 
     /**
-     * @param others names of options that are the caller's own, as settings are named
+     * @param others options that are the caller's own: the variable of each by its name, written as settings are
      * @throws BadRequestException naming the option or the variable, and the value
      */
-    public static ServiceSettings of(List<String> arguments, Map<String, String> environment, Set<String> others) {
+    public static ServiceSettings of(
+            List<String> arguments, Map<String, String> environment, Map<String, String> others) {
         Map<String, String> options = options(arguments);
         Taken own = new Taken(options, environment);
-        String host = own.take("host", "TANDEMKV_HOST", LOOPBACK);
-        int port = port("port", own.take("port", "TANDEMKV_PORT", Integer.toString(PORT)));
-        String syncPort = own.take("replica_sync_port", "TANDEMKV_REPLICA_SYNC_PORT", "");
-        String strict = own.take("strict", "TANDEMKV_STRICT", "false");
-        Map<String, String> foreign = new HashMap<>(options);
-        foreign.keySet().retainAll(others);
-        options.keySet().removeAll(others);
-        if (!syncPort.isEmpty()) {
+        Given host = own.take("host", "TANDEMKV_HOST", LOOPBACK);
+        Given port = own.take("port", "TANDEMKV_PORT", Integer.toString(PORT));
+        Given syncPort = own.take("replica_sync_port", "TANDEMKV_REPLICA_SYNC_PORT", "");
+        Given strict = own.take("strict", "TANDEMKV_STRICT", "false");
+        Map<String, String> foreign = new HashMap<>();
+        others.forEach((option, variable) -> {
+            Given other = own.take(option, variable, "");
+            if (!other.isNone()) {
+                foreign.put(option, other.value());
+            }
+        });
+        if (!syncPort.isNone()) {
             options.putIfAbsent("router_replica_sync", "true");
         }
         return new ServiceSettings(
                 core(options, environment),
-                host,
-                port,
-                syncPort.isEmpty() ? OptionalInt.empty() : OptionalInt.of(port("replica-sync-port", syncPort)),
-                flag("strict", strict) ? UnknownFields.REFUSED : UnknownFields.IGNORED,
+                host.value(),
+                port.port(0),
+                syncPort.isNone() ? OptionalInt.empty() : OptionalInt.of(syncPort.port(1)),
+                strict.flag() ? UnknownFields.REFUSED : UnknownFields.IGNORED,
                 foreign);
     }
 
@@ -98,10 +106,16 @@ public record ServiceSettings(
         try {
             return SelectionConfigReader.fromTexts(environment, options, ServiceSettings::readProfile);
         } catch (BadRequestException e) {
-            throw options.containsKey(e.field())
-                    ? new BadRequestException("--" + e.field().replace('_', '-'), e.value(), e.expectation())
-                    : e;
+            throw new BadRequestException(nameOf(e.field(), options), e.value(), e.expectation());
         }
+    }
+
+    /** Under which name a setting came that is faulty. */
+    private static String nameOf(String setting, Map<String, String> options) {
+        if (options.containsKey(setting)) {
+            return "--" + setting.replace('_', '-');
+        }
+        return setting.equals(PROFILE) ? PROFILE_VARIABLE : setting;
     }
 
     /** JSON is YAML too. */
@@ -109,9 +123,9 @@ public record ServiceSettings(
         try {
             return YAML.readTree(Files.readString(file));
         } catch (JsonProcessingException e) {
-            throw new BadRequestException("router_policy_config", file, "one YAML document: " + e.getOriginalMessage());
+            throw new BadRequestException(PROFILE, file, "one YAML document: " + e.getOriginalMessage());
         } catch (IOException e) {
-            throw new BadRequestException("router_policy_config", file, "a readable file");
+            throw new BadRequestException(PROFILE, file, "a readable file");
         }
     }
 
@@ -143,29 +157,44 @@ public record ServiceSettings(
     /** Options that are taken out of the rest. */
     private record Taken(Map<String, String> options, Map<String, String> environment) {
 
-        String take(String option, String variable, String otherwise) {
+        Given take(String option, String variable, String otherwise) {
             String value = options.remove(option);
-            return value == null ? environment.getOrDefault(variable, otherwise) : value;
+            return value == null
+                    ? new Given(variable, environment.getOrDefault(variable, otherwise))
+                    : new Given("--" + option.replace('_', '-'), value);
         }
     }
 
-    private static int port(String name, String text) {
-        try {
-            int port = Integer.parseInt(text);
-            if (port >= 0 && port <= MOST_PORT) {
-                return port;
+    /**
+     * A value under the name by which it came.
+     *
+     * @param name the option, or the variable
+     * @param value empty where there is none
+     */
+    private record Given(String name, String value) {
+
+        boolean isNone() {
+            return value.isEmpty();
+        }
+
+        int port(int least) {
+            try {
+                int port = Integer.parseInt(value);
+                if (port >= least && port <= MOST_PORT) {
+                    return port;
+                }
+            } catch (NumberFormatException e) {
+                // Refused below, like a number that is out of range.
             }
-        } catch (NumberFormatException e) {
-            // Refused below, like a number that is out of range.
+            throw new BadRequestException(name, value, least + " to " + MOST_PORT);
         }
-        throw new BadRequestException("--" + name, text, "0 to 65535");
-    }
 
-    private static boolean flag(String name, String text) {
-        return switch (text) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw new BadRequestException("--" + name, text, "true or false");
-        };
+        boolean flag() {
+            return switch (value) {
+                case "true" -> true;
+                case "false" -> false;
+                default -> throw new BadRequestException(name, value, "true or false");
+            };
+        }
     }
 }

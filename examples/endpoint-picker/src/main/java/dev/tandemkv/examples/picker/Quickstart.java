@@ -9,6 +9,8 @@ import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
+import dev.tandemkv.testkit.engine.http.EventSockets;
+import dev.tandemkv.testkit.engine.http.HttpEngine;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -17,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -54,7 +57,8 @@ final class Quickstart implements Callable<Integer> {
     private static final String PATH = "/v1/completions";
     private static final String PROMPT =
             String.join(" ", IntStream.range(0, 100).mapToObj(i -> "word" + i).toList());
-    private static final int BLOCKS = 100 / FakeEngine.BLOCK_SIZE;
+    private static final int BLOCKS = 100 / HttpEngine.BLOCK_SIZE;
+    private static final String ANY = "tcp://127.0.0.1:*";
     private static final long POLL_MILLIS = 10;
     private static final int POLLS = 1_000;
 
@@ -112,10 +116,10 @@ final class Quickstart implements Callable<Integer> {
         parts.push(threads::shutdownNow);
         Path directory = Files.createTempDirectory("endpoint-picker");
         parts.push(() -> delete(directory));
-        List<FakeEngine> engines = engines(threads);
+        List<HttpEngine> engines = engines(threads);
         Assembly picker = picker(engines, directory);
         Gateway gateway = gateway(picker, directory, threads);
-        for (FakeEngine engine : engines) {
+        for (HttpEngine engine : engines) {
             out.println("engine " + engine.number() + "   http://" + engine.address() + ", KV events "
                     + engine.worker().get("kv_events_endpoint"));
         }
@@ -124,8 +128,8 @@ final class Quickstart implements Callable<Integer> {
         out.println();
         await("both engines are known", () -> picker.pool().ready().schedulableWorkers() == 2);
         request("the first time", gateway, picker);
-        await("the engine's KV events are in the index", () -> cachedTokens(picker) == BLOCKS * FakeEngine.BLOCK_SIZE);
-        out.println("its engine announced " + BLOCKS + " blocks of " + FakeEngine.BLOCK_SIZE + " tokens");
+        await("the engine's KV events are in the index", () -> cachedTokens(picker) == BLOCKS * HttpEngine.BLOCK_SIZE);
+        out.println("its engine announced " + BLOCKS + " blocks of " + HttpEngine.BLOCK_SIZE + " tokens");
         out.println();
         request("the second time", gateway, picker);
         if (stay) {
@@ -137,17 +141,31 @@ final class Quickstart implements Callable<Integer> {
         }
     }
 
-    private List<FakeEngine> engines(ExecutorService threads) throws IOException {
+    private List<HttpEngine> engines(ExecutorService threads) throws IOException {
         EngineSockets sockets = EngineSockets.start();
         parts.push(sockets);
-        FakeEngine first = new FakeEngine(1, sockets, threads);
-        parts.push(first);
-        FakeEngine second = new FakeEngine(2, sockets, threads);
-        parts.push(second);
+        HttpEngine first = engine(1, sockets, threads);
+        HttpEngine second = engine(2, sockets, threads);
         return List.of(first, second);
     }
 
-    private Assembly picker(List<FakeEngine> engines, Path directory) throws IOException {
+    private HttpEngine engine(int number, EngineSockets sockets, ExecutorService threads) throws IOException {
+        HttpEngine engine = HttpEngine.start(number, answers -> bound(sockets, answers), threads, Clock.systemUTC());
+        parts.push(engine);
+        return engine;
+    }
+
+    private static EventSockets bound(EngineSockets sockets, EventSockets.Responder answers) {
+        EngineSockets.Publisher publisher = sockets.bind(ANY, ANY, answers::answer);
+        return new EventSockets(
+                publisher.endpoint(),
+                publisher.replayEndpoint(),
+                publisher::publish,
+                sockets::execute,
+                publisher::close);
+    }
+
+    private Assembly picker(List<HttpEngine> engines, Path directory) throws IOException {
         Options options = new Options();
         options.host = "127.0.0.1";
         options.port = 0;
@@ -156,11 +174,11 @@ final class Quickstart implements Callable<Integer> {
                 new ObjectMapper()
                         .writeValueAsString(Map.of(
                                 "workers",
-                                engines.stream().map(FakeEngine::worker).toList())));
+                                engines.stream().map(HttpEngine::worker).toList())));
         options.modelName = "demo";
         options.tokenizerServiceUrl = URI.create("http://" + engines.get(0).address());
         options.tokenizerProtocol = "vllm";
-        options.kvCacheBlockSize = FakeEngine.BLOCK_SIZE;
+        options.kvCacheBlockSize = HttpEngine.BLOCK_SIZE;
         options.dataParallelSize = 1;
         options.kvEventPort = 5557;
         options.kvEventPortStride = 1;
@@ -188,7 +206,7 @@ final class Quickstart implements Callable<Integer> {
 
     private void request(String when, Gateway gateway, Assembly picker) throws IOException, InterruptedException {
         events.clear();
-        out.println("POST " + PATH + " " + when + ", " + FakeEngine.tokens(PROMPT).length + " tokens, of which "
+        out.println("POST " + PATH + " " + when + ", " + HttpEngine.tokens(PROMPT).length + " tokens, of which "
                 + cachedTokens(picker) + " are known to be cached");
         long started = ticker.read();
         HttpRequest request = HttpRequest.newBuilder(gateway.address().resolve(PATH))
@@ -212,7 +230,7 @@ final class Quickstart implements Callable<Integer> {
     /** How many tokens of the prompt the best worker holds, as the index knows. */
     private static long cachedTokens(Assembly picker) {
         CompletableFuture<Selection> best = picker.pool()
-                .select(SelectRequest.builder(Prompt.ofTokens(FakeEngine.tokens(PROMPT)))
+                .select(SelectRequest.builder(Prompt.ofTokens(HttpEngine.tokens(PROMPT)))
                         .partition(picker.partition())
                         .build())
                 .toCompletableFuture();

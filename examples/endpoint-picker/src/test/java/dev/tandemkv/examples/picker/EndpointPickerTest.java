@@ -55,7 +55,7 @@ class EndpointPickerTest {
                 .containsSubsequence(
                         "the first time, 100 tokens, of which 0 are known to be cached",
                         "status 200",
-                        "\"an\"",
+                        "\"text\":\"an\"",
                         "data: [DONE]",
                         "the first bytes of the answer passed: prefill is over",
                         "bookings left: 0",

@@ -26,7 +26,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
@@ -37,26 +37,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class Assembly implements AutoCloseable {
 
-    /** Options of this process beside those of the service. */
+    /** Options of this process beside those of the service, with their variables. */
     static final Map<String, String> OPTIONS = Map.of(
-            "workers_file", "a JSON file of workers, watched: workers come and go with it",
-            "remote_indexer_url", "where an index service is asked, with --use-remote-indexer");
+            "workers_file", "TANDEMKV_WORKERS_FILE",
+            "remote_indexer_url", "TANDEMKV_REMOTE_INDEXER_URL");
 
     private static final Duration LOOKUP_BOUND = Duration.ofSeconds(1);
 
     /** What has been started, last first. */
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
+    private final String host;
     private @Nullable SelectionService service;
     private List<PartitionLoads> openAtEnd = List.of();
 
-    private Assembly() {}
+    private Assembly(String host) {
+        this.host = host;
+    }
 
     /** @throws BadRequestException naming the option or the variable */
     static Assembly start(List<String> arguments, Map<String, String> environment) {
-        Set<String> own = OPTIONS.keySet();
-        ServiceSettings settings = ServiceSettings.of(arguments, environment, own);
-        Assembly assembly = new Assembly();
+        ServiceSettings settings = ServiceSettings.of(arguments, environment, OPTIONS);
+        Assembly assembly = new Assembly(settings.host());
         try {
             assembly.assemble(settings);
             return assembly;
@@ -150,10 +152,12 @@ final class Assembly implements AutoCloseable {
     }
 
     int port() {
-        if (service == null) {
-            throw new IllegalStateException("service: not started");
-        }
-        return service.port();
+        return Objects.requireNonNull(service, "not started").port();
+    }
+
+    /** {@code host:port}. */
+    String address() {
+        return host + ':' + port();
     }
 
     /** What was still booked when the service ended. */

@@ -2,59 +2,95 @@ package dev.tandemkv.examples.selectionservice;
 
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.selection.config.SelectionConfigReader;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
 
-/** Runs the selection service until the process is told to end. */
+/** The command line. Exit codes: 0 done; 1 the port is taken, or the quickstart failed; 2 wrong usage or setting. */
 public final class SelectionServiceMain {
 
+    private static final int FAILED = 1;
     private static final int USAGE = 2;
+    private static final String QUICKSTART = "quickstart";
 
     private SelectionServiceMain() {}
 
+    /** Runs the service until the process is told to end. */
     public static void main(String[] arguments) {
-        List<String> given = List.of(arguments);
-        if (given.contains("--help")) {
-            help(System.out);
-            return;
-        }
-        try {
-            Assembly service = Assembly.start(given, System.getenv());
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(service)));
-            System.out.println("selection service listens on port " + service.port());
-        } catch (BadRequestException e) {
-            System.err.println(e.getMessage());
-            System.exit(USAGE);
-        } catch (CompletionException e) {
-            System.err.println("cannot listen: " + e.getCause());
-            System.exit(1);
+        int exit = run(System.out, System.err, System.getenv(), List.of(arguments));
+        if (exit != 0) {
+            System.exit(exit);
         }
     }
 
-    private static void end(Assembly service) {
+    /** As {@link #main}, with the surroundings given and the exit code returned; a service that was started goes on behind it. */
+    static int run(PrintStream out, PrintStream err, Map<String, String> environment, List<String> arguments) {
+        if (arguments.contains("--help")) {
+            help(out);
+            return 0;
+        }
+        try {
+            if (!arguments.isEmpty() && arguments.get(0).equals(QUICKSTART)) {
+                try (Quickstart quickstart = new Quickstart(out)) {
+                    quickstart.run(arguments.subList(1, arguments.size()), environment);
+                }
+            } else {
+                serve(out, environment, arguments);
+            }
+            return 0;
+        } catch (BadRequestException e) {
+            err.println(e.getMessage());
+            err.println("run --help tells the settings.");
+            return USAGE;
+        } catch (CompletionException e) {
+            err.println("cannot listen: " + e.getCause());
+            return FAILED;
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            return FAILED;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return FAILED;
+        }
+    }
+
+    private static void serve(PrintStream out, Map<String, String> environment, List<String> arguments) {
+        Assembly service = Assembly.start(arguments, environment);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(service, out)));
+        out.println("selection service listens on " + service.address());
+    }
+
+    private static void end(Assembly service, PrintStream out) {
         service.close();
         long open = service.openAtEnd().stream()
                 .flatMap(partition -> partition.loads().stream())
                 .mapToLong(load -> load.activeRequests())
                 .sum();
-        System.out.println("ended; open bookings: " + open);
+        out.println("ended; open bookings: " + open);
     }
 
     static void help(PrintStream out) {
-        out.println("Usage: run [OPTION...]");
-        out.println();
-        out.println("  --host ADDRESS         address to listen on; TANDEMKV_HOST; default 127.0.0.1");
-        out.println("  --port PORT            0 takes a free one; TANDEMKV_PORT; default 8092");
-        out.println("  --strict               refuse unknown request fields; TANDEMKV_STRICT");
-        out.println(
-                "  --replica-sync-port N  where replicas connect to; TANDEMKV_REPLICA_SYNC_PORT; default: no replicas");
-        new TreeMap<>(Assembly.OPTIONS)
-                .forEach((name, meaning) -> out.printf("  --%-20s %s%n", name.replace('_', '-'), meaning));
-        out.println();
-        out.println(
-                "Settings of the router, each an option (a flag also as --no-...) and, where one is named, a variable:");
+        out.println("""
+                Usage: run [OPTION...]
+                       run quickstart [--engines N] [--stay] [OPTION...]
+
+                The selection service over HTTP. With quickstart it is started together with N fake engines (default 2, at most
+                16) on free ports of this machine; the same prompt is routed twice, and what happened is printed. --stay goes on
+                until Ctrl-C, for requests of your own.
+
+                  --host ADDRESS            address to listen on; TANDEMKV_HOST; default 127.0.0.1
+                  --port PORT               0 takes a free one; TANDEMKV_PORT; default 8092
+                  --strict                  refuse unknown request fields; TANDEMKV_STRICT
+                  --replica-sync-port PORT  where replicas connect to; TANDEMKV_REPLICA_SYNC_PORT; default: no replicas
+                  --workers-file FILE       JSON file of workers, watched: they come and go with it; TANDEMKV_WORKERS_FILE
+                  --remote-indexer-url URL  the index service to ask, with --use-remote-indexer; TANDEMKV_REMOTE_INDEXER_URL
+                  --help                    shows this text
+
+                Settings of the router, each an option (a flag stands alone, or as --no-...) and, where one is named, a variable.
+                An option wins over a variable.
+                """);
         for (SelectionConfigReader.SettingName setting : SelectionConfigReader.settings()) {
             out.printf(
                     "  --%-44s %s%s%n",
@@ -62,5 +98,7 @@ public final class SelectionServiceMain {
                     setting.expectation(),
                     setting.environment().isEmpty() ? "" : "; " + String.join(", ", setting.environment()));
         }
+        out.println();
+        out.println("Exit codes: 0 done; 1 the port is taken, or the quickstart failed; 2 wrong usage or setting.");
     }
 }
