@@ -14,6 +14,9 @@ import java.util.Objects;
  */
 public record IndexDump(List<Partition> partitions) {
 
+    /** Media type of our own form, for services that offer both. */
+    public static final String MEDIA_TYPE = "application/vnd.tandemkv.dump+json";
+
     public IndexDump {
         partitions = List.copyOf(partitions);
     }

@@ -3,6 +3,7 @@ package dev.tandemkv.adapters.zmq;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.indexer.dump.IndexDump;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
 public final class DumpEndpoint implements AutoCloseable {
 
     /** Media type of our own form. */
-    public static final String OWN_FORM = "application/vnd.tandemkv.dump+json";
+    public static final String OWN_FORM = IndexDump.MEDIA_TYPE;
 
     private static final Logger LOG = LoggerFactory.getLogger(DumpEndpoint.class);
 

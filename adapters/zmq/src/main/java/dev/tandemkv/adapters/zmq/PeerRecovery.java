@@ -4,7 +4,9 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.indexer.dump.IndexDump;
 import dev.tandemkv.indexer.event.RankCheckpoint;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What peers know of the ranks, and who waits for it. Ranks that are followed meanwhile let their messages wait in their sockets. Touched by
- * the loop's thread alone.
+ * What peers know of the ranks, and who waits for it. Ranks that are followed while peers are asked let their messages wait in their sockets.
+ * Touched by the loop's thread alone.
  */
 final class PeerRecovery {
 
@@ -24,11 +26,15 @@ final class PeerRecovery {
     private final SocketLoop loop;
     private final DumpPeers peers;
     private final List<Runnable> waiting = new ArrayList<>();
-    private final Map<PartitionKey, Map<WorkerRank, RankCheckpoint>> known = new HashMap<>();
-    private final Map<PartitionKey, Integer> blockSizes = new HashMap<>();
+    /** Who is asked next, once whoever is asked now has answered or was given up. */
+    private final Deque<DumpPeers> due = new ArrayDeque<>();
+
+    private final Map<PartitionKey, Known> known = new HashMap<>();
     private @Nullable DumpFetch fetch;
-    private boolean ready;
+    private boolean asking;
     private boolean closed;
+
+    private record Known(int blockSize, Map<WorkerRank, RankCheckpoint> byRank) {}
 
     PeerRecovery(SocketLoop loop, DumpPeers peers) {
         this.loop = loop;
@@ -36,70 +42,104 @@ final class PeerRecovery {
     }
 
     void start() {
-        if (peers.addresses().isEmpty()) {
-            ready = true;
-        } else {
-            loop.schedule(peers.delay(), this::ask);
+        if (!peers.addresses().isEmpty()) {
+            asking = true;
+            loop.schedule(peers.delay(), () -> ask(peers));
         }
     }
 
-    private void ask() {
+    /** Asks one more peer, at once or behind those that were told before. What is known already is not replaced. */
+    void join(DumpPeers one) {
+        if (asking) {
+            due.add(one);
+        } else {
+            asking = true;
+            ask(one);
+        }
+    }
+
+    private void ask(DumpPeers whom) {
         if (!closed) {
-            DumpFetch asked = new DumpFetch(peers, loop, dump -> loop.execute(() -> arrived(dump)));
+            DumpFetch asked = new DumpFetch(whom, loop, dump -> loop.execute(() -> arrived(whom, dump)));
             fetch = asked;
             asked.start();
         }
     }
 
-    private void arrived(IndexDump dump) {
+    private void arrived(DumpPeers whom, IndexDump dump) {
         fetch = null;
         if (closed) {
             return;
         }
-        for (IndexDump.Partition partition : dump.partitions()) {
-            Map<WorkerRank, RankCheckpoint> ranks = new HashMap<>();
-            partition.ranks().forEach(each -> ranks.put(each.contents().rank(), each));
-            known.put(partition.key(), ranks);
-            blockSizes.put(partition.key(), partition.blockSize());
+        dump.partitions().forEach(this::learn);
+        loop.schedule(whom.keep(), () -> forget(dump));
+        DumpPeers next = due.poll();
+        if (next != null) {
+            ask(next);
+            return;
         }
-        loop.schedule(peers.keep(), known::clear);
-        ready = true;
-        List<Runnable> due = List.copyOf(waiting);
+        asking = false;
+        List<Runnable> released = List.copyOf(waiting);
         waiting.clear();
         // Each for itself: one rank whose stream cannot begin is no reason for the others to wait for ever.
-        due.forEach(loop::attempt);
+        released.forEach(loop::attempt);
     }
 
-    boolean isReady() {
-        return ready;
+    private void learn(IndexDump.Partition partition) {
+        Known ranks = known.computeIfAbsent(partition.key(), key -> new Known(partition.blockSize(), new HashMap<>()));
+        if (ranks.blockSize() == partition.blockSize()) {
+            partition
+                    .ranks()
+                    .forEach(each -> ranks.byRank().putIfAbsent(each.contents().rank(), each));
+        } else {
+            LOG.warn("Partition {}: peers' dumps differ in block size: the later is not used", partition.key());
+        }
+    }
+
+    private void forget(IndexDump dump) {
+        for (IndexDump.Partition partition : dump.partitions()) {
+            Known ranks = known.get(partition.key());
+            if (ranks != null) {
+                partition
+                        .ranks()
+                        .forEach(each -> ranks.byRank().remove(each.contents().rank(), each));
+                if (ranks.byRank().isEmpty()) {
+                    known.remove(partition.key());
+                }
+            }
+        }
     }
 
     /** Runs work now, or once the peers have been asked. */
     void whenReady(Runnable work) {
-        if (ready) {
-            work.run();
-        } else {
+        if (asking) {
             waiting.add(work);
+        } else {
+            work.run();
         }
     }
 
     /** What a peer knew of a rank; each at most once. */
     Optional<RankCheckpoint> take(PartitionKey partition, int blockSize, WorkerRank rank) {
-        Map<WorkerRank, RankCheckpoint> ranks = known.get(partition);
-        Integer theirs = blockSizes.get(partition);
-        if (ranks == null || theirs == null) {
+        Known ranks = known.get(partition);
+        if (ranks == null) {
             return Optional.empty();
         }
-        if (theirs != blockSize) {
-            LOG.warn("Partition {}: a peer's dump has block size {}, not {}: not used", partition, theirs, blockSize);
+        if (ranks.blockSize() != blockSize) {
+            LOG.warn(
+                    "Partition {}: a peer's dump has block size {}, not {}: not used",
+                    partition,
+                    ranks.blockSize(),
+                    blockSize);
             known.remove(partition);
             return Optional.empty();
         }
-        return Optional.ofNullable(ranks.remove(rank));
+        return Optional.ofNullable(ranks.byRank().remove(rank));
     }
 
     void close() {
         closed = true;
+        due.clear();
         waiting.clear();
         known.clear();
         if (fetch != null) {

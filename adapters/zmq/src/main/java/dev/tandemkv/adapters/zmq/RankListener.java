@@ -140,11 +140,13 @@ final class RankListener {
             lifecycle.subscribed(attempt);
             // Not here: this can be between two messages of this socket, and what waits in it is to be taken first.
             long ownAttempt = attempt;
-            loop.schedule(Duration.ZERO, () -> {
-                if (ownAttempt == attempt && peers.isReady()) {
-                    goOn();
-                }
-            });
+            loop.schedule(
+                    Duration.ZERO,
+                    () -> peers.whenReady(() -> {
+                        if (ownAttempt == attempt) {
+                            goOn();
+                        }
+                    }));
         } else if (connected) {
             connected = false;
             attempt = lifecycle.begin();

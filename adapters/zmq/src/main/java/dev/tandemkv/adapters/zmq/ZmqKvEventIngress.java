@@ -21,6 +21,7 @@ import dev.tandemkv.indexer.hash.BlockHasher;
 import dev.tandemkv.selection.host.KvEventIngress;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -245,6 +246,20 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
     public void resume(WorkerRank rank) {
         requireOpen();
         onLoop(listener(rank)::resume);
+    }
+
+    /**
+     * Asks a peer that has become known later for what the ranks hold, under the bounds of {@link DumpPeers#of}. Ranks that are followed from
+     * here on wait for its answer and begin with what it knows, as those of {@link Builder#peers} do at the start; what is followed already
+     * keeps what it has. A peer that does not answer changes nothing.
+     *
+     * @param dump address of its dump, absolute HTTP
+     * @throws IllegalArgumentException if the address is none
+     */
+    public void recoverFrom(URI dump) {
+        requireOpen();
+        DumpPeers one = DumpPeers.of(List.of(dump));
+        onLoop(() -> peers.join(one));
     }
 
     private RankListener listener(WorkerRank rank) {

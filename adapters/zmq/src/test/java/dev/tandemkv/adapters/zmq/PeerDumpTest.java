@@ -74,6 +74,22 @@ class PeerDumpTest {
     }
 
     @Test
+    void peerThatJoinsLater_isAskedThen_andWhoIsFollowedMeanwhileWaitsForIt() throws IOException {
+        try (FakeEngine engine = engineWithAShortRing(20);
+                DumpEndpoint dumps = DumpEndpoint.start(anyPort(), old.ingress())) {
+            fresh.ingress().recoverFrom(URI.create("http://127.0.0.1:1/dump"));
+            fresh.ingress().recoverFrom(dumps.uri());
+            fresh.ingress().reconcile(null, following(engine));
+
+            await(() -> fresh.state() == State.ACTIVE && fresh.score(chain(20)) == 20 && fresh.isExact());
+            assertThat(fresh.ingress().listenerOf(RANK).orElseThrow().restored())
+                    .isEqualTo(Outcome.RESTORED);
+        }
+        assertThatThrownBy(() -> fresh.ingress().recoverFrom(URI.create("peer")))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void dumpOfAnotherPublisher_isNotBelieved() throws IOException {
         try (FakeEngine engine = engineWithAShortRing(20);
                 DumpEndpoint dumps = DumpEndpoint.start(anyPort(), old.ingress())) {
