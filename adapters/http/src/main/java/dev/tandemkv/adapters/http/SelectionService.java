@@ -1,6 +1,7 @@
 package dev.tandemkv.adapters.http;
 
 import dev.tandemkv.adapters.http.internal.server.Admission;
+import dev.tandemkv.adapters.http.internal.server.DumpRoute;
 import dev.tandemkv.adapters.http.internal.server.Exchange;
 import dev.tandemkv.adapters.http.internal.server.Listener;
 import dev.tandemkv.adapters.http.internal.server.Routes;
@@ -89,6 +90,7 @@ public final class SelectionService {
         private JsonBody.UnknownFields unknownFields = JsonBody.UnknownFields.IGNORED;
         private @Nullable ClientReservations reservations;
         private @Nullable MetricsText metrics;
+        private @Nullable CheckpointDump checkpoints;
 
         private Builder(SelectionCore core, Scheduler scheduler) {
             this.core = Objects.requireNonNull(core, "core");
@@ -143,10 +145,16 @@ public final class SelectionService {
             return this;
         }
 
+        /** As {@link IndexService.Builder#checkpoints}. */
+        public Builder checkpoints(CheckpointDump dump) {
+            checkpoints = Objects.requireNonNull(dump, "dump");
+            return this;
+        }
+
         /** Begins to listen; fails if the address cannot be had. */
         public CompletionStage<SelectionService> start(Vertx vertx) {
             Routes routes = new Routes();
-            new ServiceRoutes(core, metrics).addTo(routes);
+            new ServiceRoutes(core, new DumpRoute(core, checkpoints), metrics).addTo(routes);
             new SelectionRoutes(core, admission()).addTo(routes);
             Exchange.Terms terms = new Exchange.Terms(limits, unknownFields, scheduler);
             return Listener.open(vertx, address.host(), address.port(), eventLoops, routes, terms)

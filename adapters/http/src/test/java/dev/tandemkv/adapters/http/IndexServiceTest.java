@@ -9,6 +9,7 @@ import dev.tandemkv.adapters.http.replay.RawClient;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
+import dev.tandemkv.indexer.dump.IndexDump;
 import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.Prompt;
 import dev.tandemkv.selection.SelectRequest;
@@ -19,7 +20,10 @@ import dev.tandemkv.selection.host.SelectionHost;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +46,7 @@ class IndexServiceTest {
 
     private final VirtualTime time = new VirtualTime();
     private final FrameIngress ingress = new FrameIngress(time, Map.of());
+    private final List<URI> asked = Collections.synchronizedList(new ArrayList<>());
     private Vertx vertx;
     private IndexService service;
     private RawClient client;
@@ -59,6 +64,8 @@ class IndexServiceTest {
                 .build();
         service = IndexService.builder(core, time)
                 .port(0)
+                .recovery(asked::add)
+                .checkpoints(out -> out.write("{\"format\": 1}".getBytes(StandardCharsets.UTF_8)))
                 .start(vertx)
                 .toCompletableFuture()
                 .join();
@@ -127,6 +134,41 @@ class IndexServiceTest {
         JsonNode byHash = post("/query_by_hash", "{\"model_name\": \"m\", \"block_hashes\": [" + block + "]}", 200);
         assertThat(byHash.at("/scores/11/0").asInt()).isEqualTo(4);
         post("/query_by_hash", "{\"model_name\": \"m\", \"block_hashes\": [1], \"cache_salt\": \"t\"}", 400);
+    }
+
+    @Test
+    void peers_areListedInOrder_andEachIsAskedOnceForItsDump() throws IOException {
+        assertThat(get("/peers")).isEmpty();
+        post("/register_peer", "{\"url\": \"http://127.0.0.1:9\"}", 201);
+        post("/register_peer", "{\"url\": \"http://127.0.0.1:10/index/\"}", 201);
+        post("/register_peer", "{\"url\": \"http://127.0.0.1:9\"}", 200);
+        assertThat(asked)
+                .containsExactly(URI.create("http://127.0.0.1:9/dump"), URI.create("http://127.0.0.1:10/index/dump"));
+        assertThat(get("/peers")).hasToString("[\"http://127.0.0.1:10/index/\",\"http://127.0.0.1:9\"]");
+        for (String wrong : List.of("", "nonsense", "tcp://127.0.0.1:9", "http://", "http://[")) {
+            assertThat(post("/register_peer", "{\"url\": \"" + wrong + "\"}", 400)
+                            .get("error")
+                            .asText())
+                    .startsWith("url: ");
+        }
+        post("/register_peer", "{}", 422);
+        post("/deregister_peer", "{\"url\": \"http://127.0.0.1:9\"}", 200);
+        post("/deregister_peer", "{\"url\": \"http://127.0.0.1:9\"}", 404);
+        post("/deregister_peer", "{}", 422);
+        assertThat(get("/peers")).hasSize(1);
+    }
+
+    @Test
+    void dump_acceptedInOurForm_isTheIngresssOwn() throws IOException {
+        client.send("GET", "/dump", Map.of("accept", IndexDump.MEDIA_TYPE + ", application/json"), new byte[0]);
+        RawClient.Answer own = client.receive("GET");
+        client.send("GET", "/dump", Map.of("accept", "application/json"), new byte[0]);
+        RawClient.Answer common = client.receive("GET");
+
+        assertThat(own.headers()).containsEntry("content-type", IndexDump.MEDIA_TYPE);
+        assertThat(own.text()).isEqualTo("{\"format\": 1}");
+        assertThat(common.headers()).containsEntry("content-type", "application/json");
+        assertThat(common.text()).isEqualTo("{}");
     }
 
     @Test

@@ -5,6 +5,7 @@ import dev.tandemkv.adapters.http.internal.wire.IndexBodies;
 import dev.tandemkv.adapters.http.internal.wire.IndexBodies.Instance;
 import dev.tandemkv.adapters.http.internal.wire.IndexBodies.Query;
 import dev.tandemkv.adapters.http.internal.wire.JsonText;
+import dev.tandemkv.adapters.http.internal.wire.SmallBodies;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.NotFoundException;
@@ -13,7 +14,6 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.NotReadyException;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SelectionCore;
-import java.io.ByteArrayOutputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,15 +33,22 @@ public final class IndexRoutes {
     private static final String NO_REQUESTS = "http://index-only";
 
     private final SelectionCore core;
+    private final DumpRoute dump;
+    private final PeerUrls peers;
 
-    public IndexRoutes(SelectionCore core) {
+    public IndexRoutes(SelectionCore core, DumpRoute dump, PeerUrls peers) {
         this.core = core;
+        this.dump = dump;
+        this.peers = peers;
     }
 
     public void addTo(Routes routes) {
         routes.on("GET", "/health", exchange -> exchange.answer(200, Answers.ok()))
                 .on("GET", "/workers", this::list)
-                .on("GET", "/dump", this::dump)
+                .on("GET", "/dump", dump)
+                .on("GET", "/peers", this::listPeers)
+                .on("POST", "/register_peer", this::registerPeer)
+                .on("POST", "/deregister_peer", this::deregisterPeer)
                 .on("POST", "/register", this::register)
                 .on("POST", "/unregister", this::unregister)
                 .on("POST", "/query", exchange -> exchange.json(IndexBodies::byTokens, query -> find(exchange, query)))
@@ -71,6 +78,7 @@ public final class IndexRoutes {
                         .blockSize(instance.blockSize())
                         .dataParallelStartRank(instance.rank())
                         .kvEventsEndpoints(Map.of(instance.rank(), Objects.toString(instance.endpoint(), "")))
+                        .replayEndpoint(instance.replayEndpoint())
                         .build();
         WorkerRecord record = core.upsert(wanted);
         if (!record.isSchedulable()) {
@@ -179,13 +187,23 @@ public final class IndexRoutes {
                 : cause;
     }
 
-    private void dump(Exchange exchange) {
-        exchange.blocking(
-                () -> {
-                    ByteArrayOutputStream dump = new ByteArrayOutputStream();
-                    core.dump(dump);
-                    return dump.toByteArray();
-                },
-                dump -> exchange.answer(200, dump));
+    // ---- peers
+
+    private void registerPeer(Exchange exchange) {
+        exchange.json(
+                SmallBodies.text("url"),
+                url -> exchange.blocking(
+                        () -> peers.add(url), added -> exchange.answer(added ? 201 : 200, Answers.ok())));
+    }
+
+    private void deregisterPeer(Exchange exchange) {
+        exchange.json(SmallBodies.text("url"), url -> {
+            peers.remove(url);
+            exchange.answer(200, Answers.ok());
+        });
+    }
+
+    private void listPeers(Exchange exchange) {
+        exchange.answer(200, JsonText.ofTexts(peers.urls()));
     }
 }

@@ -15,7 +15,6 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.Readiness;
 import dev.tandemkv.selection.SelectionCore;
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +25,13 @@ public final class ServiceRoutes {
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
     private final SelectionCore core;
+    private final DumpRoute dump;
     private final @Nullable MetricsText metrics;
 
     /** @param metrics {@code null} where nothing is measured: then there is no such route */
-    public ServiceRoutes(SelectionCore core, @Nullable MetricsText metrics) {
+    public ServiceRoutes(SelectionCore core, DumpRoute dump, @Nullable MetricsText metrics) {
         this.core = core;
+        this.dump = dump;
         this.metrics = metrics;
     }
 
@@ -42,7 +43,7 @@ public final class ServiceRoutes {
                 .on("PATCH", "/workers/{}", this::patch)
                 .on("DELETE", "/workers/{}", this::remove)
                 .on("GET", "/loads", this::loads)
-                .on("GET", "/dump", this::dump)
+                .on("GET", "/dump", dump)
                 .on("POST", "/replica_sync/register_peer", this::registerPeer)
                 .on("POST", "/replica_sync/deregister_peer", this::deregisterPeer)
                 .on("GET", "/replica_sync/peers", this::listPeers);
@@ -124,16 +125,6 @@ public final class ServiceRoutes {
         }
     }
 
-    private void dump(Exchange exchange) {
-        exchange.blocking(
-                () -> {
-                    ByteArrayOutputStream dump = new ByteArrayOutputStream();
-                    core.dump(dump);
-                    return dump.toByteArray();
-                },
-                dump -> exchange.answer(200, dump));
-    }
-
     // ---- peers
 
     private void registerPeer(Exchange exchange) {
@@ -155,14 +146,7 @@ public final class ServiceRoutes {
     }
 
     private void listPeers(Exchange exchange) {
-        List<String> endpoints = core.peers();
-        exchange.answer(200, JsonText.of(json -> {
-            json.writeStartArray();
-            for (String endpoint : endpoints) {
-                json.writeString(endpoint);
-            }
-            json.writeEndArray();
-        }));
+        exchange.answer(200, JsonText.ofTexts(core.peers()));
     }
 
     // ---- metrics

@@ -23,6 +23,7 @@ public final class IndexBodies {
      * @param instanceId unsigned
      * @param partition model and group
      * @param endpoint where it publishes; {@code null} when it is let go
+     * @param replayEndpoint where it answers replays (an addition of ours), or {@code null}
      * @param blockSize unsigned; 0 when it is let go
      * @param rank unsigned
      */
@@ -30,6 +31,7 @@ public final class IndexBodies {
             long instanceId,
             PartitionKey partition,
             @Nullable String endpoint,
+            @Nullable String replayEndpoint,
             int blockSize,
             int rank) {}
 
@@ -46,6 +48,7 @@ public final class IndexBodies {
         return body -> {
             List<Long> id = new ArrayList<>();
             List<String> endpoint = new ArrayList<>();
+            List<String> replay = new ArrayList<>();
             int[] figures = new int[2];
             Names names = new Names();
             boolean[] sized = new boolean[1];
@@ -53,6 +56,11 @@ public final class IndexBodies {
                 switch (name) {
                     case "instance_id" -> id.add(body.bits64(name));
                     case "endpoint" -> endpoint.add(body.text(name));
+                    case "replay_endpoint" -> {
+                        if (!body.isNull()) {
+                            replay.add(body.text(name));
+                        }
+                    }
                     case "block_size" -> {
                         figures[0] = body.unsigned32(name);
                         sized[0] = true;
@@ -68,7 +76,12 @@ public final class IndexBodies {
             require("endpoint", need == Need.THE_ID || !endpoint.isEmpty());
             require("block_size", need == Need.THE_ID || sized[0]);
             return new Instance(
-                    id.get(0), names.partition(), endpoint.isEmpty() ? null : endpoint.get(0), figures[0], figures[1]);
+                    id.get(0),
+                    names.partition(),
+                    endpoint.isEmpty() ? null : endpoint.get(0),
+                    replay.isEmpty() ? null : replay.get(0),
+                    figures[0],
+                    figures[1]);
         };
     }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.ByteArrayBuilder;
 import java.io.IOException;
+import java.util.List;
 
 /** Makes JSON documents of the answers and of a client's requests. Stateless. */
 public final class JsonText {
@@ -27,6 +28,17 @@ public final class JsonText {
         } catch (IOException e) {
             throw new IllegalStateException("writing to memory", e);
         }
+    }
+
+    /** A list of texts. */
+    public static byte[] ofTexts(List<String> texts) {
+        return of(json -> {
+            json.writeStartArray();
+            for (String text : texts) {
+                json.writeString(text);
+            }
+            json.writeEndArray();
+        });
     }
 
     /** Writes a number without sign. */
