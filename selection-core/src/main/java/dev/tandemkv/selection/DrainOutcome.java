@@ -5,5 +5,7 @@ public enum DrainOutcome {
     /** No booking is left on it. */
     DRAINED,
     /** The bound passed; bookings are left. */
-    BOUND_PASSED
+    BOUND_PASSED,
+    /** The scheduler takes no work, so nobody could end the wait; bookings may be left. The worker takes no new ones all the same. */
+    NOT_TIMED
 }

@@ -208,7 +208,8 @@ public final class SelectionCore implements SelectionPool, WorkerCatalog, AutoCl
     }
 
     /**
-     * Lets a worker take no new bookings and tells when those it has are over. The worker stays registered; the caller removes it.
+     * Lets a worker take no new bookings and tells when those it has are over. The worker stays registered; the caller removes it. A scheduler
+     * that refuses to time the bound is no failure: {@link DrainOutcome#NOT_TIMED}.
      *
      * @param bound longest wait, from 0 to 100 years
      * @throws BadRequestException if the bound is none of these

@@ -78,4 +78,18 @@ class RefusingSchedulerTest {
         first.close();
         assertThat(core.stats().reservations()).isZero();
     }
+
+    @Test
+    void drain_thatCannotBeTimed_tellsSo_andTheWorkerTakesNothingNew() {
+        SelectionCore core = core(SelectionConfig.DEFAULTS);
+        Booking booking = now(core.selectAndReserve(request(1, 40).build()));
+        refuses = true;
+
+        assertThat(now(core.drain(1, Duration.ofSeconds(5)))).isEqualTo(DrainOutcome.NOT_TIMED);
+        assertThat(core.select(request(2, 40).build()).toCompletableFuture()).isCompletedExceptionally();
+        booking.close();
+        assertThat(now(core.drain(1, Duration.ofSeconds(5))))
+                .as("nothing to wait for, so nothing to time")
+                .isEqualTo(DrainOutcome.DRAINED);
+    }
 }

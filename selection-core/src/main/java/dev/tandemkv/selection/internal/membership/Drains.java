@@ -9,9 +9,13 @@ import dev.tandemkv.selection.internal.partition.Partition;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Waits until draining workers have no booking left. Thread-safe. */
 public final class Drains {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Drains.class);
 
     /** An instant so far ahead still fits the nanoseconds of a ticker. */
     private static final Duration LONGEST = Duration.ofDays(36_525);
@@ -42,12 +46,27 @@ public final class Drains {
             return outcome.minimalCompletionStage();
         }
         Runnable drained = () -> outcome.complete(DrainOutcome.DRAINED);
-        Scheduler.Task late = core.scheduler().schedule(bound, () -> {
-            outcome.complete(DrainOutcome.BOUND_PASSED);
-            partition.mailbox().submit(() -> partition.drains().forget(workerId, drained));
-        });
-        outcome.whenComplete((how, failure) -> late.cancel());
         partition.mailbox().submit(() -> partition.drains().when(workerId, drained));
+        if (!outcome.isDone()) {
+            limit(
+                    bound,
+                    outcome,
+                    () -> partition.mailbox().submit(() -> partition.drains().forget(workerId, drained)));
+        }
         return outcome.minimalCompletionStage();
+    }
+
+    private void limit(Duration bound, CompletableFuture<DrainOutcome> outcome, Runnable giveUp) {
+        try {
+            Scheduler.Task late = core.scheduler().schedule(bound, () -> {
+                outcome.complete(DrainOutcome.BOUND_PASSED);
+                giveUp.run();
+            });
+            outcome.whenComplete((how, failure) -> late.cancel());
+        } catch (RuntimeException refused) {
+            LOG.warn("Worker drains without a bound: the scheduler takes no work: {}", refused.toString());
+            outcome.complete(DrainOutcome.NOT_TIMED);
+            giveUp.run();
+        }
     }
 }
