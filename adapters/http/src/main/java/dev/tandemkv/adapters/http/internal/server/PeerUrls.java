@@ -40,10 +40,10 @@ public final class PeerUrls {
 
     private static URI dumpOf(String url) {
         try {
-            URI peer = new URI(url.endsWith("/") ? url + "dump" : url + "/dump");
+            URI peer = new URI(url);
             boolean http = "http".equalsIgnoreCase(peer.getScheme()) || "https".equalsIgnoreCase(peer.getScheme());
             if (http && peer.getHost() != null) {
-                return peer;
+                return new URI(url.endsWith("/") ? url + "dump" : url + "/dump");
             }
         } catch (URISyntaxException e) {
             // Refused below, like an address of another scheme.
