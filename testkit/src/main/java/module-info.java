@@ -14,6 +14,7 @@ module dev.tandemkv.testkit {
     exports dev.tandemkv.testkit.engine.http;
     exports dev.tandemkv.testkit.engine.wire;
     exports dev.tandemkv.testkit.pool;
+    exports dev.tandemkv.testkit.replica;
     exports dev.tandemkv.testkit.report;
     exports dev.tandemkv.testkit.sim;
     exports dev.tandemkv.testkit.trace;

@@ -5,6 +5,7 @@ import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.host.RecordCodec;
 import dev.tandemkv.selection.host.ReplicaChannel;
+import dev.tandemkv.selection.host.ReplicaOutbox;
 import dev.tandemkv.selection.host.ReplicaPeers;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -57,7 +58,7 @@ public final class ReplicaMesh implements ReplicaChannel {
     private final long processId;
     private final SocketLoop loop;
     private final boolean ownsLoop;
-    private final Outbox outbox;
+    private final ReplicaOutbox outbox;
     private final ConnectedPeers peers;
     private final String endpoint;
     private final Map<String, List<Handler>> handlers = new ConcurrentHashMap<>();
@@ -89,7 +90,7 @@ public final class ReplicaMesh implements ReplicaChannel {
         SocketLoop given = builder.loop;
         ownsLoop = given == null;
         loop = given == null ? SocketLoop.builder().start() : given;
-        outbox = new Outbox(settings);
+        outbox = new ReplicaOutbox(settings.outboundBookings(), settings.outboundSessions());
         Sockets sockets;
         try {
             sockets = loop.call(this::open);
@@ -220,7 +221,7 @@ public final class ReplicaMesh implements ReplicaChannel {
         }
         if (loop.isRunning()) {
             loop.call(() -> {
-                for (Outbox.Message next = outbox.poll(); next != null; next = outbox.poll()) {
+                for (ReplicaOutbox.Message next = outbox.poll(); next != null; next = outbox.poll()) {
                     send(next);
                 }
                 closeSockets();
@@ -253,7 +254,7 @@ public final class ReplicaMesh implements ReplicaChannel {
             return;
         }
         for (int i = 0; i < TURN; i++) {
-            Outbox.Message next = outbox.poll();
+            ReplicaOutbox.Message next = outbox.poll();
             if (next == null) {
                 return;
             }
@@ -264,7 +265,7 @@ public final class ReplicaMesh implements ReplicaChannel {
         }
     }
 
-    private void send(Outbox.Message message) {
+    private void send(ReplicaOutbox.Message message) {
         byte[] topic = bytes(message.topic());
         if (!publisher.send(topic, ZMQ.SNDMORE | ZMQ.DONTWAIT)) {
             // One peer takes no more. The others get it all the same: with dropping allowed it is sent to who has room.

@@ -1,20 +1,29 @@
-package dev.tandemkv.adapters.zmq.mesh;
+package dev.tandemkv.selection.host;
 
-import dev.tandemkv.selection.host.ReplicaChannel;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be sent: one queue, so that the order of all topics is kept, and a bound for each topic, so that none takes the room of
- * another. Anybody puts in, one thread takes out.
+ * What a {@link ReplicaChannel} has accepted and not sent yet, for those who implement one: one queue, so that the order of all topics is
+ * kept, and a bound for each topic, so that none takes the room of another. Anybody puts in, one thread takes out.
  */
-final class Outbox {
+public final class ReplicaOutbox {
 
-    /** A message and the topic it goes to. */
-    record Message(String topic, byte[] payload) {}
+    /**
+     * A message and the topic it goes to.
+     *
+     * @param payload not to be changed
+     */
+    public record Message(String topic, byte[] payload) {
+        public Message {
+            Objects.requireNonNull(topic, "topic");
+            Objects.requireNonNull(payload, "payload");
+        }
+    }
 
     /** What one topic may have waiting, and has. */
     private record Room(int capacity, AtomicInteger waiting) {
@@ -26,22 +35,28 @@ final class Outbox {
     private final Map<String, Room> rooms;
     private final Queue<Message> waiting = new ConcurrentLinkedQueue<>();
 
-    Outbox(MeshSettings settings) {
+    /**
+     * @param bookings messages of {@link ReplicaChannel#BOOKINGS} that may wait
+     * @param sessions messages of {@link ReplicaChannel#SESSIONS} that may wait
+     */
+    public ReplicaOutbox(int bookings, int sessions) {
         rooms = Map.of(
-                ReplicaChannel.BOOKINGS, new Room(settings.outboundBookings()),
-                ReplicaChannel.SESSIONS, new Room(settings.outboundSessions()));
+                ReplicaChannel.BOOKINGS, new Room(bookings),
+                ReplicaChannel.SESSIONS, new Room(sessions));
     }
 
-    boolean knows(String topic) {
+    /** Whether this is a topic of {@link ReplicaChannel}. */
+    public boolean knows(String topic) {
         return rooms.containsKey(topic);
     }
 
     /**
      * Puts the newest message in, or drops it.
      *
+     * @return false if it was dropped
      * @throws IllegalArgumentException if the topic is unknown
      */
-    boolean offer(String topic, byte[] payload) {
+    public boolean offer(String topic, byte[] payload) {
         Room room = rooms.get(topic);
         if (room == null) {
             throw new IllegalArgumentException("topic: " + topic + " (expected: one of " + rooms.keySet() + ')');
@@ -54,8 +69,8 @@ final class Outbox {
         return true;
     }
 
-    @Nullable
-    Message poll() {
+    /** Takes the oldest message out; {@code null} if none waits. */
+    public @Nullable Message poll() {
         Message next = waiting.poll();
         Room room = next == null ? null : rooms.get(next.topic());
         if (room != null) {
@@ -64,7 +79,7 @@ final class Outbox {
         return next;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return waiting.isEmpty();
     }
 }

@@ -1,0 +1,102 @@
+package dev.tandemkv.adapters.jgroups;
+
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.testkit.replica.ReplicaGateway;
+import dev.tandemkv.testkit.replica.ReplicaNetwork;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.BooleanSupplier;
+import org.jgroups.util.Util;
+
+/** Gateways of one process that are one group over loopback, on any free ports. */
+final class GroupNetwork implements ReplicaNetwork {
+
+    static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private static final Duration ORPHANS = Duration.ofMinutes(5);
+    private static final int TOPICS = 2;
+
+    private final String cluster = "test-" + UUID.randomUUID();
+    private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
+    private final GroupSecurity security;
+    private final List<ReplicaGateway> gateways = new ArrayList<>();
+    private final List<ReplicaGroup> dead = new ArrayList<>();
+
+    GroupNetwork() {
+        this(GroupSecurity.open());
+    }
+
+    GroupNetwork(GroupSecurity security) {
+        this.security = security;
+    }
+
+    static InetSocketAddress anyPort() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    }
+
+    /** Quick to join, to suspect and to merge. */
+    static GroupSettings.Builder quick(String cluster, InetSocketAddress... others) {
+        return GroupSettings.builder(anyPort(), GroupDiscovery.members(others))
+                .cluster(cluster)
+                .joinTimeout(Duration.ofMillis(150))
+                .suspectAfter(Duration.ofSeconds(1))
+                .mergeEvery(Duration.ofMillis(400));
+    }
+
+    static ReplicaGroup group(ReplicaGateway gateway) {
+        return (ReplicaGroup) gateway.channel();
+    }
+
+    @Override
+    public ReplicaGateway join() {
+        InetSocketAddress[] others =
+                gateways.stream().map(other -> group(other).address()).toArray(InetSocketAddress[]::new);
+        long[] heard = gateways.stream()
+                .mapToLong(other -> group(other).stats().joined())
+                .toArray();
+        ReplicaGroup group =
+                ReplicaGroup.join(quick(cluster, others).security(security).build());
+        ReplicaGateway gateway = new ReplicaGateway(group, Scheduler.of(timers), ORPHANS);
+        for (int i = 0; i < heard.length; i++) {
+            ReplicaGateway other = gateways.get(i);
+            long listens = heard[i] + TOPICS;
+            await(other, () -> group(other).stats().joined() >= listens);
+        }
+        gateways.add(gateway);
+        gateways.forEach(each -> await(each, () -> group(each).stats().members() == gateways.size()));
+        return gateway;
+    }
+
+    private static void await(ReplicaGateway at, BooleanSupplier condition) {
+        if (!at.comesTrue(condition, PATIENCE)) {
+            throw new AssertionError("the group does not form: " + group(at).members());
+        }
+    }
+
+    @Override
+    public void kill(ReplicaGateway gateway) {
+        try {
+            Util.shutdown(group(gateway).channel());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        gateways.remove(gateway);
+        dead.add(group(gateway));
+    }
+
+    @Override
+    public void close() {
+        for (ReplicaGateway gateway : gateways) {
+            gateway.close();
+            gateway.channel().close();
+        }
+        dead.forEach(ReplicaGroup::close);
+        timers.shutdownNow();
+    }
+}
