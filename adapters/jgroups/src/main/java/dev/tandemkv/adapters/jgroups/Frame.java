@@ -14,23 +14,21 @@ record Frame(Kind kind, byte[] payload) {
 
     enum Kind {
         /** The sender begins to listen to a topic. */
-        LISTENING(""),
-        BOOKINGS(ReplicaChannel.BOOKINGS),
-        SESSIONS(ReplicaChannel.SESSIONS);
+        LISTENING(1, ""),
+        BOOKINGS(2, ReplicaChannel.BOOKINGS),
+        SESSIONS(3, ReplicaChannel.SESSIONS);
 
+        private final byte code;
         private final String topic;
 
-        Kind(String topic) {
+        Kind(int code, String topic) {
+            this.code = (byte) code;
             this.topic = topic;
         }
 
         /** Empty for what has none. */
         String topic() {
             return topic;
-        }
-
-        private byte code() {
-            return (byte) (ordinal() + 1);
         }
     }
 
@@ -45,7 +43,7 @@ record Frame(Kind kind, byte[] payload) {
 
     private static byte[] bytes(Kind kind, byte[] payload) {
         byte[] bytes = new byte[1 + payload.length];
-        bytes[0] = kind.code();
+        bytes[0] = kind.code;
         System.arraycopy(payload, 0, bytes, 1, payload.length);
         return bytes;
     }
@@ -53,7 +51,7 @@ record Frame(Kind kind, byte[] payload) {
     /** What {@link #listening} and {@link #of} wrote; {@code null} if this is of another kind. */
     static @Nullable Frame read(byte[] bytes) {
         for (Kind kind : Kind.values()) {
-            if (bytes[0] == kind.code()) {
+            if (bytes[0] == kind.code) {
                 return new Frame(kind, Arrays.copyOfRange(bytes, 1, bytes.length));
             }
         }
