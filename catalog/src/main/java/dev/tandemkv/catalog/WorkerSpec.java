@@ -1,5 +1,6 @@
 package dev.tandemkv.catalog;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param routerHintSourceControlEndpoints control endpoint of each rank, for fetch hints
  * @param kvEventSourceMode stored and given back
  * @param incarnation identity of the running process; a change under one id is remove-then-add
+ * @param faults what is wrong with the metadata, as whoever read it found; a worker with any is incomplete for these reasons
  */
 public record WorkerSpec(
         long workerId,
@@ -60,7 +62,8 @@ public record WorkerSpec(
         @Nullable String routerHintWorkerType,
         Map<Integer, String> routerHintSourceControlEndpoints,
         @Nullable String kvEventSourceMode,
-        @Nullable String incarnation) {
+        @Nullable String incarnation,
+        List<String> faults) {
 
     private static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
@@ -73,6 +76,7 @@ public record WorkerSpec(
         taints = Set.copyOf(taints);
         topologyDomains = Map.copyOf(topologyDomains);
         routerHintSourceControlEndpoints = Map.copyOf(routerHintSourceControlEndpoints);
+        faults = List.copyOf(faults);
         long size = dataParallelSize == null ? 1 : Integer.toUnsignedLong(dataParallelSize);
         long start = dataParallelStartRank == null ? 0 : Integer.toUnsignedLong(dataParallelStartRank);
         if (start + size > 1L << 32) {
@@ -217,6 +221,7 @@ public record WorkerSpec(
         private Map<Integer, String> routerHintSourceControlEndpoints = Map.of();
         private @Nullable String kvEventSourceMode;
         private @Nullable String incarnation;
+        private List<String> faults = List.of();
 
         private Builder(long workerId) {
             this.workerId = workerId;
@@ -246,6 +251,7 @@ public record WorkerSpec(
             routerHintSourceControlEndpoints = spec.routerHintSourceControlEndpoints;
             kvEventSourceMode = spec.kvEventSourceMode;
             incarnation = spec.incarnation;
+            faults = spec.faults;
         }
 
         /** Replaces the id, to make another worker of the same kind. */
@@ -379,6 +385,12 @@ public record WorkerSpec(
             return this;
         }
 
+        /** Why the worker must not be scheduled, for example an annotation that cannot be read. Default: nothing. */
+        public Builder faults(List<String> faults) {
+            this.faults = faults;
+            return this;
+        }
+
         /** Drops the entries of ranks that the worker does not have, as a smaller number of ranks leaves them behind. */
         public Builder dropForeignRanks() {
             long start = dataParallelStartRank == null ? 0 : Integer.toUnsignedLong(dataParallelStartRank);
@@ -421,7 +433,8 @@ public record WorkerSpec(
                     routerHintWorkerType,
                     routerHintSourceControlEndpoints,
                     kvEventSourceMode,
-                    incarnation);
+                    incarnation,
+                    faults);
         }
     }
 }

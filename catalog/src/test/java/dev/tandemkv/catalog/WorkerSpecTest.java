@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -50,6 +51,7 @@ class WorkerSpecTest {
                 .routerHintSourceControlEndpoints(Map.of(3, "tcp://10.0.0.1:7000"))
                 .kvEventSourceMode("mode")
                 .incarnation("uid-1")
+                .faults(List.of("label: x (expected: y)"))
                 .build();
     }
 

@@ -58,6 +58,18 @@ class WorkerScenariosTest {
     }
 
     @Test
+    void upsert_withFaultsOfItsSource_incompleteForThemUntilTheyAreMended() {
+        CoreFixture f = new CoreFixture();
+        List<String> faults = List.of("label: x (expected: y)");
+
+        WorkerRecord record = f.core.upsert(worker(1).faults(faults).build());
+        assertThat(record.lifecycle()).isEqualTo(WorkerLifecycle.INCOMPLETE);
+        assertThat(record.notSchedulableReasons()).isEqualTo(faults);
+
+        assertThat(f.core.upsert(worker(1).build()).isSchedulable()).isTrue();
+    }
+
+    @Test
     void scenario2_patchMovesTheWorker_refusedAndUnchanged() {
         CoreFixture f = new CoreFixture().workers(1);
         assertThatThrownBy(() -> f.core.patch(1, b -> b.routingGroup("x"))).isInstanceOf(BadRequestException.class);

@@ -31,7 +31,7 @@ final class Requirements {
 
     /** Why the worker cannot be chosen; empty if it can. */
     List<String> missing(WorkerSpec spec) {
-        List<String> reasons = new ArrayList<>();
+        List<String> reasons = new ArrayList<>(spec.faults());
         if (spec.endpoint() == null || spec.endpoint().isEmpty()) {
             reasons.add("endpoint missing");
         }
