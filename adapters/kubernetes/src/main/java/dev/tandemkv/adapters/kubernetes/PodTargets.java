@@ -46,16 +46,16 @@ record PodTargets(Map<String, String> labels, List<Integer> ports) {
     }
 
     private static Map<String, String> labels(GenericKubernetesResource pool, Object... path) {
-        Object value = pool.get(path);
-        if (!(value instanceof Map<?, ?> map)) {
-            throw new BadRequestException(field(path), String.valueOf(value), "labels");
+        Object found = pool.get(path);
+        if (!(found instanceof Map<?, ?> map)) {
+            throw new BadRequestException(field(path), String.valueOf(found), "labels");
         }
         Map<String, String> labels = new HashMap<>();
-        map.forEach((name, text) -> {
-            if (!(text instanceof String)) {
-                throw new BadRequestException(field(path) + '.' + name, String.valueOf(text), "text");
+        map.forEach((name, value) -> {
+            if (!(value instanceof String text)) {
+                throw new BadRequestException(field(path) + '.' + name, String.valueOf(value), "text");
             }
-            labels.put(String.valueOf(name), (String) text);
+            labels.put(String.valueOf(name), text);
         });
         return labels;
     }
