@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OutageTest {
 
     private static final AtomicInteger NAMESPACES = new AtomicInteger();
-    private static final Duration CHECKS = Duration.ofSeconds(5);
+    private static final Duration CHECKS = Duration.ofSeconds(1);
     private static final Predicate<Access> EVERYTHING = access -> true;
     private static final Predicate<Access> WATCHES = access -> access.verb().equals("watch");
 

@@ -12,7 +12,7 @@ import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.source.CatalogReconciler;
-import dev.tandemkv.catalog.source.WatchedFileSource;
+import dev.tandemkv.catalog.source.WorkerCatalogSource;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.coordinator.DisaggCoordinator;
 import dev.tandemkv.selection.SelectionCore;
@@ -26,7 +26,6 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.http.HttpClient;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -35,10 +34,11 @@ import java.util.Objects;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything a picker is made of: a pool, or two and a coordinator; workers from files, engine events, a tokenizer, and the gRPC server.
+ * Everything a picker is made of: a pool, or two and a coordinator; workers from files or from Kubernetes, engine events, a tokenizer, and the gRPC server.
  * Closing it ends all of it, in the opposite order.
  */
 final class Assembly implements AutoCloseable {
@@ -106,18 +106,20 @@ final class Assembly implements AutoCloseable {
     }
 
     private void assemble(SelectionConfig config, PickerObserver observer) throws IOException {
+        Membership membership = new Membership(options, scheduler);
+        parts.push(membership);
         PickerRouting routing;
         SelectionCore destination;
-        if (options.prefillWorkersFile == null) {
-            destination = pool(config, options.workers());
-            routing = PickerRouting.aggregated(destination);
-        } else {
-            SelectionCore prefill = pool(config, options.prefillWorkersFile);
+        if (membership.isDisaggregated()) {
+            SelectionCore prefill = pool(config, membership::prefill);
             // Decode is chosen by load: what it caches was computed elsewhere.
             destination = pool(
-                    config.toBuilder().useKvEvents(false).predictedTtl(null).build(), options.workers());
+                    config.toBuilder().useKvEvents(false).predictedTtl(null).build(), membership::destination);
             prefillPool = prefill;
             routing = disaggregated(prefill, destination);
+        } else {
+            destination = pool(config, membership::destination);
+            routing = PickerRouting.aggregated(destination);
         }
         pool = destination;
         EngineTokenizer tokenizer = EngineTokenizer.builder(HttpClient.newHttpClient(), options.tokenizer(), scheduler)
@@ -163,7 +165,8 @@ final class Assembly implements AutoCloseable {
         return PickerRouting.disaggregated(coordinator, PoolEndpoints.of(prefill, partition), partition.routingGroup());
     }
 
-    private SelectionCore pool(SelectionConfig config, Path workers) {
+    /** @param workers told whether the engines' events are followed */
+    private SelectionCore pool(SelectionConfig config, Function<Boolean, WorkerCatalogSource> workers) {
         KvIndexSource index = KvIndexSource.owned();
         if (config.index().useKvEvents()) {
             ZmqKvEventIngress ingress = ZmqKvEventIngress.builder().start();
@@ -176,12 +179,7 @@ final class Assembly implements AutoCloseable {
                 .scheduler(scheduler)
                 .build();
         parts.push(core);
-        PoolDefaults source = new PoolDefaults(
-                WatchedFileSource.builder(workers, scheduler)
-                        .observer(problem -> System.err.println(problem.getMessage()))
-                        .build(),
-                options,
-                config.index().useKvEvents());
+        WorkerCatalogSource source = workers.apply(config.index().useKvEvents());
         parts.push(source);
         CatalogReconciler reconciler =
                 CatalogReconciler.builder(core, source, scheduler).build();

@@ -21,6 +21,7 @@ import picocli.CommandLine.ParameterException;
         usageHelpWidth = 120,
         customSynopsis = {
             "run --workers-file FILE --model-name NAME --kv-cache-block-size N --tokenizer-service-url URL [OPTIONS]",
+            "       run --inference-pool-name NAME --namespace NAME --model-name NAME ... [OPTIONS]",
             "       run quickstart --help"
         },
         description = {"", "An endpoint picker for Envoy: an external processor over gRPC.", ""},

@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.ArgSpec;
 /** Takes what is not given on the command line from the variable that the option's text names first. */
 final class Environment implements IDefaultValueProvider {
 
-    private static final Pattern VARIABLE = Pattern.compile("\\b(?:DYN|TANDEMKV)_[A-Z_]+\\b");
+    private static final Pattern VARIABLE = Pattern.compile("\\b(?:(?:DYN|TANDEMKV|POD)_[A-Z_]+|KUBECONFIG)\\b");
 
     private final Map<String, String> variables;
 

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
@@ -33,7 +34,10 @@ final class Options {
     @Option(
             names = "--workers-file",
             paramLabel = "FILE",
-            description = "JSON file of workers, watched: they come and go with it. TANDEMKV_WORKERS_FILE; required")
+            description = {
+                "JSON file of workers, watched: they come and go with it. TANDEMKV_WORKERS_FILE;",
+                "required without --inference-pool-name"
+            })
     @Nullable
     Path workersFile;
 
@@ -47,10 +51,13 @@ final class Options {
     @Nullable
     Path prefillWorkersFile;
 
+    @Mixin
+    KubernetesOptions kubernetes = new KubernetesOptions();
+
     @Option(
             names = "--model-name",
             paramLabel = "NAME",
-            description = "The model served, of workers whose file names none. DYN_MODEL_NAME; required")
+            description = "The model served, of workers that name none. DYN_MODEL_NAME; required")
     @Nullable
     String modelName;
 
@@ -87,7 +94,7 @@ final class Options {
             paramLabel = "PORT",
             defaultValue = "5557",
             description = {
-                "Where workers publish KV events whose file names no endpoint. DYN_EPP_KV_EVENT_PORT; default 5557.",
+                "Where workers publish KV events that name no endpoint or port. DYN_EPP_KV_EVENT_PORT; default 5557.",
                 "DYN_ROUTER_USE_KV_EVENTS=false does without events"
             })
     int kvEventPort;
@@ -186,7 +193,7 @@ final class Options {
 
     /** @throws BadRequestException naming the option */
     void check() {
-        required("--workers-file", workersFile);
+        checkMembership();
         required("--model-name", modelName);
         required("--tokenizer-service-url", tokenizerServiceUrl);
         required("--kv-cache-block-size", kvCacheBlockSize);
@@ -212,15 +219,26 @@ final class Options {
                 || "https".equals(tokenizer().getScheme());
         that(http && tokenizer().getHost() != null, "--tokenizer-service-url", tokenizer(), "http://host:port");
         that(
-                prefillWorkersFile == null || !prefillWorkersFile.equals(workersFile),
-                "--prefill-workers-file",
-                prefillWorkersFile,
-                "another file than --workers-file");
-        that(
                 disaggPrefillFailure == PrefillFailurePolicy.FREE_DECODE || disaggOrder == PlanOrder.DECODE_ANCHORED,
                 "--disagg-prefill-failure",
                 "bypass-on-decode",
                 "free-decode unless --disagg-order is decode-anchored");
+    }
+
+    private void checkMembership() {
+        kubernetes.check();
+        if (kubernetes.isUsed()) {
+            String expected = "none beside --inference-pool-name";
+            that(workersFile == null, "--workers-file", workersFile, expected);
+            that(prefillWorkersFile == null, "--prefill-workers-file", prefillWorkersFile, expected);
+        } else {
+            required("--workers-file", workersFile);
+            that(
+                    prefillWorkersFile == null || !prefillWorkersFile.equals(workersFile),
+                    "--prefill-workers-file",
+                    prefillWorkersFile,
+                    "another file than --workers-file");
+        }
     }
 
     int blockSize() {

@@ -94,6 +94,7 @@ class EndpointPickerTest {
         "--tokenizer-protocol, carrier-pigeon",
         "--tokenizer-service-url, engine",
         "--prefill-workers-file, w.json",
+        "--inference-pool-api, v2",
         "--trust-client-headers, some",
         "--nosuch, 1",
     })
@@ -122,12 +123,34 @@ class EndpointPickerTest {
         "DYN_EPP_DISAGG_ORDER, sideways, DYN_EPP_DISAGG_ORDER",
         "DYN_EPP_MAX_INFLIGHT_REQUESTS, -1, DYN_EPP_MAX_INFLIGHT_REQUESTS",
         "DYN_ROUTER_TEMPERATURE, warm, DYN_ROUTER_TEMPERATURE",
+        "DYN_EPP_INFERENCE_POOL_NAME, p, --namespace",
+        "DYN_EPP_PREFILL_INFERENCE_POOL_NAME, p, --inference-pool-name",
         "DYN_ROUTER_QUEUE_THRESHOLD, 1, --max-num-batched-tokens",
     })
     void variable_thatCannotBeRead_isNamed(String variable, String value, String named) {
         Map<String, String> environment = new HashMap<>(Map.of(
                 "TANDEMKV_PORT", "0",
                 "TANDEMKV_WORKERS_FILE", "w.json",
+                "DYN_MODEL_NAME", "m",
+                "DYN_KV_CACHE_BLOCK_SIZE", "16",
+                "DYN_EPP_TOKENIZER_SERVICE_URL", "http://127.0.0.1:1"));
+        environment.put(variable, value);
+
+        assertThat(run(environment)).isEqualTo(2);
+        assertThat(err.toString()).contains(named);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "TANDEMKV_WORKERS_FILE, w.json, TANDEMKV_WORKERS_FILE",
+        "TANDEMKV_PREFILL_WORKERS_FILE, w.json, TANDEMKV_PREFILL_WORKERS_FILE",
+        "DYN_EPP_PREFILL_INFERENCE_POOL_NAME, p, DYN_EPP_PREFILL_INFERENCE_POOL_NAME",
+    })
+    void variable_thatDoesNotGoWithAPool_isNamed(String variable, String value, String named) {
+        Map<String, String> environment = new HashMap<>(Map.of(
+                "DYN_EPP_INFERENCE_POOL_NAME", "p",
+                "POD_NAMESPACE", "n",
+                "TANDEMKV_PORT", "0",
                 "DYN_MODEL_NAME", "m",
                 "DYN_KV_CACHE_BLOCK_SIZE", "16",
                 "DYN_EPP_TOKENIZER_SERVICE_URL", "http://127.0.0.1:1"));
@@ -148,6 +171,9 @@ class EndpointPickerTest {
         assertThat(run(Map.of(), "--help")).isZero();
         assertThat(out.toString())
                 .contains(
+                        "DYN_EPP_INFERENCE_POOL_NAME",
+                        "DYN_EPP_PREFILL_INFERENCE_POOL_NAME",
+                        "POD_NAMESPACE",
                         "DYN_MODEL_NAME",
                         "DYN_EPP_TOKENIZER_SERVICE_URL",
                         "DYN_EPP_TOKENIZER_PROTOCOL",
