@@ -74,10 +74,7 @@ class BillOfMaterialsTest {
     }
 
     private Collection<String> publishedJars() {
-        return reactor.published().stream()
-                .filter(m -> !m.isPomOnly())
-                .map(Module::artifactId)
-                .toList();
+        return reactor.publishedJars().stream().map(Module::artifactId).toList();
     }
 
     private Set<String> behind(String artifactId) {

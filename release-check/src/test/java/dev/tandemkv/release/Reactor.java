@@ -28,6 +28,10 @@ record Reactor(Path root, String version, List<Module> modules) {
         return modules.stream().filter(Module::isPublished).toList();
     }
 
+    List<Module> publishedJars() {
+        return published().stream().filter(m -> !m.isPomOnly()).toList();
+    }
+
     Module named(String artifactId) {
         return modules.stream()
                 .filter(m -> m.artifactId().equals(artifactId))

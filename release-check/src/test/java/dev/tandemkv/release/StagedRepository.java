@@ -25,9 +25,7 @@ record StagedRepository(Path folder) {
 
     /** Settings with which Maven asks this repository, a folder of libraries in place of every other one, and nobody else. */
     Path settings(Path libraries, Path file) throws IOException {
-        return Files.writeString(
-                file,
-                """
+        return Files.writeString(file, """
                 <settings>
                   <mirrors>
                     <mirror>
@@ -51,7 +49,6 @@ record StagedRepository(Path folder) {
                     <activeProfile>staged</activeProfile>
                   </activeProfiles>
                 </settings>
-                """
-                        .formatted(libraries.toUri(), folder.toUri()));
+                """.formatted(libraries.toUri(), folder.toUri()));
     }
 }
