@@ -6,6 +6,8 @@ import dev.tandemkv.indexer.event.KvEvent;
 import dev.tandemkv.indexer.internal.IndexCore;
 import dev.tandemkv.indexer.internal.IndexSettings;
 import dev.tandemkv.indexer.internal.Ingest;
+import dev.tandemkv.indexer.internal.SlotMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -33,19 +35,30 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PrefixIndex implements AutoCloseable {
 
-    private final IndexCore core;
-    private final Ingest ingest;
+    /** One for each shard: a structure of its own, and its own way in. */
+    private record Part(IndexCore core, Ingest ingest) {}
+
+    private final SlotMap map;
+    private final Part[] parts;
 
     private PrefixIndex(Builder builder) {
-        core = new IndexCore(new IndexSettings(
-                builder.holes,
-                builder.defaultTraits,
-                builder.random,
-                builder.maxRanks,
-                builder.rememberedPerRank,
-                builder.expectedBlocks,
-                builder.byteBudget));
-        ingest = new Ingest(core, builder.queueCapacity, builder.observer, builder.writerThreads);
+        map = SlotMap.of(builder.shards);
+        parts = new Part[map.parts()];
+        for (int p = 0; p < parts.length; p++) {
+            IndexCore core = new IndexCore(new IndexSettings(
+                    builder.holes,
+                    builder.defaultTraits,
+                    builder.random,
+                    builder.maxRanks,
+                    builder.rememberedPerRank,
+                    builder.expectedBlocks / parts.length,
+                    builder.byteBudget == Long.MAX_VALUE ? Long.MAX_VALUE : builder.byteBudget / parts.length));
+            parts[p] = new Part(core, new Ingest(core, builder.queueCapacity, builder.observer, builder.writerThreads));
+        }
+    }
+
+    private Part of(WorkerRank rank) {
+        return parts[map.partOf(rank)];
     }
 
     /** Starts a description of an index; every option has a default. */
@@ -64,43 +77,62 @@ public final class PrefixIndex implements AutoCloseable {
     public int register(WorkerRank rank, SourceTraits traits) {
         Objects.requireNonNull(rank, "rank");
         Objects.requireNonNull(traits, "traits");
-        return ingest.exclusively(() -> core.register(rank, traits));
+        int p = map.partOf(rank);
+        return map.slot(p, parts[p].ingest.exclusively(() -> parts[p].core.register(rank, traits)));
     }
 
     /** The rank's dense slot, or -1 if the index does not know the rank. */
     public int slotOf(WorkerRank rank) {
-        return core.slotOf(rank);
+        int p = map.partOf(rank);
+        return map.slot(p, parts[p].core.slotOf(rank));
     }
 
     /** One more than the largest slot ever assigned. */
     public int slots() {
-        return core.slots();
+        int slots = 0;
+        for (int p = 0; p < parts.length; p++) {
+            slots = Math.max(slots, map.slot(p, parts[p].core.slots() - 1) + 1);
+        }
+        return slots;
     }
 
     /** Changes whenever a slot is freed or passes to another rank: slot numbers resolved under one epoch are valid in it. */
     public long slotsEpoch() {
-        return core.slotsEpoch();
+        long epoch = 0;
+        for (Part part : parts) {
+            epoch += part.core.slotsEpoch();
+        }
+        return epoch;
     }
 
     /** The ranks that have a slot, in no order. */
     public List<WorkerRank> ranks() {
-        return ingest.exclusively(core::ranks);
+        List<WorkerRank> ranks = new ArrayList<>();
+        for (Part part : parts) {
+            ranks.addAll(part.ingest.exclusively(part.core::ranks));
+        }
+        return ranks;
     }
 
     /** Drops one rank with all it holds, its traits and its slot. An unknown rank: nothing happens. */
     public void removeRank(WorkerRank rank) {
         Objects.requireNonNull(rank, "rank");
-        ingest.exclusively(() -> core.removeRank(rank));
+        Part part = of(rank);
+        part.ingest.exclusively(() -> part.core.removeRank(rank));
     }
 
     /** Drops all ranks of a worker, also those learned from events. An unknown worker: nothing happens. */
     public void removeWorker(long workerId) {
-        ingest.exclusively(() -> core.removeWorker(workerId));
+        for (Part part : parts) {
+            part.ingest.exclusively(() -> part.core.removeWorker(workerId));
+        }
     }
 
     /** Empties every rank, on every tier; the ranks keep their slots and traits. */
     public void clear() {
-        ingest.exclusively(core::clear);
+        for (Part part : parts) {
+            part.ingest.exclusively(part.core::clear);
+        }
     }
 
     // ---- Events
@@ -112,7 +144,7 @@ public final class PrefixIndex implements AutoCloseable {
     public EventOutcome apply(WorkerRank rank, KvEvent event) {
         Objects.requireNonNull(rank, "rank");
         Objects.requireNonNull(event, "event");
-        return ingest.apply(rank, event);
+        return of(rank).ingest.apply(rank, event);
     }
 
     /**
@@ -124,12 +156,14 @@ public final class PrefixIndex implements AutoCloseable {
     public boolean enqueue(WorkerRank rank, KvEvent event) {
         Objects.requireNonNull(rank, "rank");
         Objects.requireNonNull(event, "event");
-        return ingest.enqueue(rank, event);
+        return of(rank).ingest.enqueue(rank, event);
     }
 
     /** Returns when everything enqueued before the call has been applied, successfully or not. */
     public void flush() {
-        ingest.flush();
+        for (Part part : parts) {
+            part.ingest.flush();
+        }
     }
 
     // ---- Lookups
@@ -145,7 +179,7 @@ public final class PrefixIndex implements AutoCloseable {
      */
     public void find(long[] locals, int length, OverlapScores out) {
         Objects.checkFromIndexSize(0, length, locals.length);
-        core.find(locals, length, out.scratch(), false);
+        find(locals, length, out, false);
     }
 
     /**
@@ -156,7 +190,15 @@ public final class PrefixIndex implements AutoCloseable {
      */
     public void findTiered(long[] locals, int length, OverlapScores out) {
         Objects.checkFromIndexSize(0, length, locals.length);
-        core.find(locals, length, out.scratch(), true);
+        find(locals, length, out, true);
+    }
+
+    /** Part after part on this thread: handing them to others would cost more than all of them take. */
+    private void find(long[] locals, int length, OverlapScores out, boolean tiered) {
+        out.begin(map);
+        for (int p = 0; p < parts.length; p++) {
+            parts[p].core.find(locals, length, out.part(p), tiered);
+        }
     }
 
     /**
@@ -166,24 +208,38 @@ public final class PrefixIndex implements AutoCloseable {
      */
     public void findBest(long[] locals, int length, BestOverlaps out) {
         Objects.checkFromIndexSize(0, length, locals.length);
-        core.findBest(locals, length, out.scratch());
+        out.begin(map);
+        for (int p = 0; p < parts.length; p++) {
+            parts[p].core.findBest(locals, length, out.part(p));
+        }
+        out.end();
     }
 
     // ---- Looking inside
 
     /** Device blocks that the rank holds; 0 for an unknown rank. */
     public long blocks(WorkerRank rank) {
-        return ingest.exclusively(() -> core.blocks(rank));
+        Part part = of(rank);
+        return part.ingest.exclusively(() -> part.core.blocks(rank));
     }
 
-    /** Counters and sizes between two events. Linear in the number of ranks and runs. */
+    /** Counters and sizes between two events, of each shard for itself. Linear in the number of ranks and runs. */
     public IndexStats stats() {
-        return ingest.exclusively(() -> core.stats(ingest.depth(), ingest.highWater()));
+        IndexStats all = stats(parts[0]);
+        for (int p = 1; p < parts.length; p++) {
+            all = all.plus(stats(parts[p]));
+        }
+        return all;
+    }
+
+    private static IndexStats stats(Part part) {
+        return part.ingest.exclusively(() -> part.core.stats(part.ingest.depth(), part.ingest.highWater()));
     }
 
     /** All that one rank holds, as a recipe for {@link #restore}, taken between two events; empty for an unknown rank. Linear in the index. */
     public Optional<RankContents> contents(WorkerRank rank) {
-        return ingest.exclusively(() -> Optional.ofNullable(core.contents(rank)));
+        Part part = of(rank);
+        return part.ingest.exclusively(() -> Optional.ofNullable(part.core.contents(rank)));
     }
 
     /**
@@ -194,22 +250,27 @@ public final class PrefixIndex implements AutoCloseable {
      */
     public EventOutcome restore(RankContents contents) {
         Objects.requireNonNull(contents, "contents");
-        return ingest.exclusively(() -> core.restore(contents));
+        Part part = of(contents.rank());
+        return part.ingest.exclusively(() -> part.core.restore(contents));
     }
 
     /** Applies what is queued and stops the writer thread, if there is one. Idempotent; the index stays usable. */
     @Override
     public void close() {
-        ingest.close();
+        for (Part part : parts) {
+            part.ingest.close();
+        }
     }
 
     void checkInvariants() {
-        ingest.exclusively(core::checkInvariants);
+        for (Part part : parts) {
+            part.ingest.exclusively(part.core::checkInvariants);
+        }
     }
 
-    /** The inside, for tests of this module. */
-    IndexCore core() {
-        return core;
+    /** The inside of the shard that a rank belongs to, for tests of this module. */
+    IndexCore core(WorkerRank rank) {
+        return of(rank).core;
     }
 
     /** Describes an index. Not thread-safe. */
@@ -219,6 +280,7 @@ public final class PrefixIndex implements AutoCloseable {
         private RandomGenerator random = new SeededRandom(0x74616e64656d6b76L);
         private long expectedBlocks;
         private long byteBudget = Long.MAX_VALUE;
+        private int shards = 1;
         private int maxRanks = 1 << 16;
         private int rememberedPerRank = 65_536;
         private int queueCapacity = Integer.MAX_VALUE;
@@ -257,7 +319,7 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
-        /** Most bytes the index may allocate; a store that could pass it is refused. Default: no bound. */
+        /** Most bytes the index may allocate, an equal share for each shard; a store that could pass it is refused. Default: no bound. */
         public Builder byteBudget(long bytes) {
             if (bytes < 1 << 20) {
                 throw new IllegalArgumentException("byteBudget: " + bytes + " (expected: >= 1048576)");
@@ -266,7 +328,22 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
-        /** Most ranks at a time. Default 65,536; at most 1,048,575. */
+        /**
+         * Divides the ranks among so many structures, each with its own writer. Changes of ranks in different shards run beside each other, and each shard has
+         * room for 67 million distinct blocks; a lookup asks one after the other, and blocks that ranks of several shards hold are kept in each. A rank stays in
+         * its shard, also when it is removed and comes back. Default 1.
+         *
+         * @throws IllegalArgumentException if it is not a power of two from 1 to 64
+         */
+        public Builder shards(int count) {
+            if (count < 1 || count > SlotMap.MOST_PARTS || Integer.bitCount(count) != 1) {
+                throw new IllegalArgumentException("shards: " + count + " (expected: a power of two from 1 to 64)");
+            }
+            shards = count;
+            return this;
+        }
+
+        /** Most ranks at a time, of each shard. Default 65,536; at most 1,048,575. */
         public Builder maxRanks(int ranks) {
             if (ranks < 1 || ranks > IndexSettings.MAX_RANKS) {
                 throw new IllegalArgumentException(
@@ -285,7 +362,7 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
-        /** Most events that may wait; one more is refused by {@link PrefixIndex#enqueue}. Default: unbounded, depth and high-water mark are measured. */
+        /** Most events that may wait, for each shard; one more is refused by {@link PrefixIndex#enqueue}. Default: unbounded, depth and high-water mark are measured. */
         public Builder queueCapacity(int events) {
             if (events < 1) {
                 throw new IllegalArgumentException("queueCapacity: " + events + " (expected: >= 1)");
@@ -300,7 +377,7 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
-        /** Lets a thread of its own apply what is enqueued; it ends with {@link PrefixIndex#close}. Default: none, the callers combine. */
+        /** Lets a thread of its own, one for each shard, apply what is enqueued; it ends with {@link PrefixIndex#close}. Default: none, the callers combine. */
         public Builder writerThread(ThreadFactory threads) {
             writerThreads = Objects.requireNonNull(threads, "threads");
             return this;

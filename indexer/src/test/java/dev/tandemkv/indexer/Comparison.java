@@ -167,9 +167,9 @@ final class Comparison {
     private void compareRank(WorkerRank rank) {
         assertThat(index.blocks(rank)).isEqualTo(model.size(rank));
         for (long ext : seen) {
-            assertThat(index.core().copies(rank, ext)).isEqualTo(model.copies(rank, ext));
+            assertThat(index.core(rank).copies(rank, ext)).isEqualTo(model.copies(rank, ext));
         }
-        assertThat(index.core().remembered(rank))
+        assertThat(index.core(rank).remembered(rank))
                 .containsExactly(model.remembered(rank).stream()
                         .mapToLong(Long::longValue)
                         .toArray());
@@ -194,6 +194,11 @@ final class Comparison {
         }
         assertThat(scores.best()).isEqualTo(best);
         assertThat(scores.holders()).isEqualTo(holders);
+        int visited = 0;
+        for (int slot = scores.nextSlot(0); slot >= 0; slot = scores.nextSlot(slot + 1)) {
+            visited += scores.blocks(slot) > 0 ? 1 : 0;
+        }
+        assertThat(visited).isEqualTo(holders);
         compareBest(query);
         compareTiers(query, actor);
     }

@@ -79,14 +79,19 @@ final class IndexStreams {
     }
 
     /** What the index is built from. {@code bystanders} ranks are registered first and hold a common prefix. */
-    record Setup(HolePolicy holes, int bystanders, int memory, SourceTraits traits) {
+    record Setup(HolePolicy holes, int bystanders, int memory, SourceTraits traits, int shards) {
         PrefixIndex index(RandomGenerator random) {
             return PrefixIndex.builder()
                     .holePolicy(holes)
                     .rememberedPerRank(memory)
                     .defaultTraits(traits)
                     .random(random)
+                    .shards(shards)
                     .build();
+        }
+
+        Setup with(int ofShards) {
+            return new Setup(holes, bystanders, memory, traits, ofShards);
         }
     }
 
@@ -106,7 +111,7 @@ final class IndexStreams {
                                 Tuple.of(1, Arbitraries.of(130, 300))),
                         Arbitraries.of(2, 65_536),
                         traits())
-                .as(Setup::new);
+                .as((holes, bystanders, memory, traits) -> new Setup(holes, bystanders, memory, traits, 1));
     }
 
     static Arbitrary<List<Action>> streams(int most, int depth) {

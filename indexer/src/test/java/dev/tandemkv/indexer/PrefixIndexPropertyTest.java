@@ -11,6 +11,7 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
 
 /** The production index against {@link NaiveIndex}: equal outcomes, scores, sizes, copies and memory after every event. */
 class PrefixIndexPropertyTest {
@@ -56,7 +57,19 @@ class PrefixIndexPropertyTest {
     @Property(tries = 100)
     void shallowStream_copiesCounted_equalsModelAtEveryStep(
             @ForAll("setups") Setup setup, @ForAll("shallowStreams") List<Action> stream) {
-        Comparison comparison = new Comparison(new Setup(setup.holes(), 0, setup.memory(), SourceTraits.COUNTS_COPIES));
+        Comparison comparison =
+                new Comparison(new Setup(setup.holes(), 0, setup.memory(), SourceTraits.COUNTS_COPIES, 1));
+        for (Action action : stream) {
+            comparison.step(action);
+        }
+    }
+
+    @Property(tries = 120)
+    void anyStream_dividedAmongShards_equalsModelAtEveryStep(
+            @ForAll("setups") Setup setup,
+            @ForAll("streams") List<Action> stream,
+            @ForAll @IntRange(min = 1, max = 3) int power) {
+        Comparison comparison = new Comparison(setup.with(1 << power));
         for (Action action : stream) {
             comparison.step(action);
         }

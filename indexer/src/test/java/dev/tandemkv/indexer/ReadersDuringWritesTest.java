@@ -25,10 +25,18 @@ class ReadersDuringWritesTest {
     private static final int EVENTS = 12_000;
 
     @ParameterizedTest
-    @CsvSource({"4, 0, EXACT", "4, 100, EXACT", "12, 60, EXACT", "4, 0, TRUNCATE", "4, 100, TRUNCATE"})
-    void find_whileTheWriterSplitsMergesAndFrees_neverOver(int ranks, int bystanders, HolePolicy holes)
+    @CsvSource({
+        "4, 0, EXACT, 1",
+        "4, 100, EXACT, 1",
+        "12, 60, EXACT, 1",
+        "4, 0, TRUNCATE, 1",
+        "4, 100, TRUNCATE, 1",
+        "12, 200, EXACT, 4"
+    })
+    void find_whileTheWriterSplitsMergesAndFrees_neverOver(int ranks, int bystanders, HolePolicy holes, int shards)
             throws InterruptedException {
-        PrefixIndex index = PrefixIndex.builder().holePolicy(holes).build();
+        PrefixIndex index =
+                PrefixIndex.builder().holePolicy(holes).shards(shards).build();
         NaiveIndex model = new NaiveIndex(holes, SourceTraits.DEFAULT, 8);
         for (int i = 0; i < bystanders; i++) {
             WorkerRank rank = WorkerRank.of(1_000 + i);

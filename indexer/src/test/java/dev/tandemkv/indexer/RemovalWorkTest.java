@@ -34,17 +34,17 @@ class RemovalWorkTest {
             for (int w = 0; w < holders; w++) {
                 index.apply(WorkerRank.of(w), KvEvent.Stored.device(null, blocks, blocks));
             }
-            long before = index.core().relabelled();
+            long before = index.core(WorkerRank.of(0)).relabelled();
             for (long block : order(order, blocks)) {
                 assertThat(index.apply(WorkerRank.of(0), KvEvent.Removed.device(block)))
                         .isEqualTo(EventOutcome.OK);
             }
             if (order == Order.LEAF_TO_ROOT) {
                 // Every block but the first is found beside the one before.
-                assertThat(index.core().removalSearches()).isLessThanOrEqualTo(1);
+                assertThat(index.core(WorkerRank.of(0)).removalSearches()).isLessThanOrEqualTo(1);
             }
             index.checkInvariants();
-            assertThat(index.core().relabelled() - before).isLessThanOrEqualTo((long) most * n);
+            assertThat(index.core(WorkerRank.of(0)).relabelled() - before).isLessThanOrEqualTo((long) most * n);
             assertThat(index.blocks(WorkerRank.of(0))).isZero();
             assertThat(index.stats().distinctBlocks()).isEqualTo(holders == 1 ? 0 : n);
             assertThat(index.stats().runs()).isLessThanOrEqualTo(holders == 1 ? 0 : 2);

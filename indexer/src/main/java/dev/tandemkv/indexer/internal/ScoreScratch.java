@@ -150,6 +150,20 @@ public final class ScoreScratch {
         return -1;
     }
 
+    /** One more than the largest slot that the answer can have. */
+    public int end() {
+        return words << 6;
+    }
+
+    /** The word of matching ranks in which a slot lies. */
+    public long touchedWord(int slot) {
+        int word = slot >> 6;
+        if (word < 0 || word >= words) {
+            return 0;
+        }
+        return tiered ? touched[word] | tierTouched[word] : touched[word];
+    }
+
     public int holders() {
         int count = 0;
         for (int word = 0; word < words; word++) {

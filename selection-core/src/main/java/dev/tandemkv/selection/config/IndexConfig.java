@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param approximateTtl how long an assumption lives; default 120 s
  * @param approximateCachePolicy how assumptions end; {@link ApproximateCachePolicy#LRU} needs {@code useKvEvents} false; default by time
  * @param predictedTtl also assume, beside the events, for this long what bookings imply; needs {@code useKvEvents}; default none
+ * @param shards structures among which a partition's index divides its ranks: a power of two from 1 to 64; default 1
  * @param eventThreads lanes of event appliers a host may run; at least 1; default 4
  * @param useRemoteIndexer whether the index is asked over a lookup port; default false
  * @param serveIndexer whether this core's index is offered to others; excludes {@code useRemoteIndexer}; default false
@@ -24,6 +25,7 @@ public record IndexConfig(
         Duration approximateTtl,
         ApproximateCachePolicy approximateCachePolicy,
         @Nullable Duration predictedTtl,
+        int shards,
         int eventThreads,
         boolean useRemoteIndexer,
         boolean serveIndexer,
@@ -52,6 +54,11 @@ public record IndexConfig(
         Objects.requireNonNull(onFailure, "onFailure");
         Check.notNegative("router_ttl_secs", approximateTtl);
         Check.notNegative("router_predicted_ttl_secs", predictedTtl);
+        Check.that(
+                shards >= 1 && shards <= 64 && Integer.bitCount(shards) == 1,
+                "index_shards",
+                shards,
+                "a power of two from 1 to 64");
         Check.atLeast("router_event_threads", eventThreads, 1);
         Check.atLeast("cache_signal_patience", signalPatience, 1);
         Check.that(
@@ -80,6 +87,7 @@ public record IndexConfig(
         @Nullable
         Duration predictedTtl;
 
+        int shards = 1;
         int eventThreads = 4;
         boolean useRemoteIndexer = false;
         boolean serveIndexer = false;
@@ -97,6 +105,7 @@ public record IndexConfig(
             approximateTtl = c.approximateTtl();
             approximateCachePolicy = c.approximateCachePolicy();
             predictedTtl = c.predictedTtl();
+            shards = c.shards();
             eventThreads = c.eventThreads();
             useRemoteIndexer = c.useRemoteIndexer();
             serveIndexer = c.serveIndexer();
@@ -111,6 +120,7 @@ public record IndexConfig(
                     approximateTtl,
                     approximateCachePolicy,
                     predictedTtl,
+                    shards,
                     eventThreads,
                     useRemoteIndexer,
                     serveIndexer,

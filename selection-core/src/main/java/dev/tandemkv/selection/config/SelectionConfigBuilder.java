@@ -149,6 +149,12 @@ public final class SelectionConfigBuilder {
         return this;
     }
 
+    /** See {@link IndexConfig#shards}. */
+    public SelectionConfigBuilder indexShards(int indexShards) {
+        index.shards = indexShards;
+        return this;
+    }
+
     public SelectionConfigBuilder eventThreads(int eventThreads) {
         index.eventThreads = eventThreads;
         return this;

@@ -72,6 +72,7 @@ final class Settings {
                     QueuePolicy.values(),
                     SelectionConfigBuilder::queuePolicy,
                     "DYN_ROUTER_QUEUE_POLICY"),
+            small("index_shards", SelectionConfigBuilder::indexShards),
             small("router_event_threads", SelectionConfigBuilder::eventThreads),
             flag("skip_initial_worker_wait", SelectionConfigBuilder::skipInitialWorkerWait),
             small("min_initial_workers", SelectionConfigBuilder::minInitialWorkers, "DYN_ROUTER_MIN_INITIAL_WORKERS"),

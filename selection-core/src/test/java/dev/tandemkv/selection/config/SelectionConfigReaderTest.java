@@ -42,6 +42,7 @@ class SelectionConfigReaderTest {
         assertThat(fieldOf("{\"host_cache_hit_weight\": 1.5}")).isEqualTo("host_cache_hit_weight");
         assertThat(fieldOf("{\"use_kv_events\": \"maybe\"}")).isEqualTo("use_kv_events");
         assertThat(fieldOf("{\"router_event_threads\": 1.0}")).isEqualTo("router_event_threads");
+        assertThat(fieldOf("{\"index_shards\": 3}")).isEqualTo("index_shards");
         assertThat(fieldOf("{\"unknown_field\": 1}")).isEqualTo("unknown_field");
         assertThat(fieldOf("{\"router_temperature\": null}")).isEqualTo("router_temperature");
         assertThat(fieldOf("{\"active_request_expiry_secs\": 0}")).isEqualTo("active_request_expiry_secs");
@@ -129,7 +130,7 @@ class SelectionConfigReaderTest {
                  "router_temperature": 0.3, "shared_cache_multiplier": 0.2, "shared_cache_type": "x",
                  "router_track_output_blocks": true, "router_assume_kv_reuse": false,
                  "router_prefill_load_model": "aic", "router_predicted_ttl_secs": 7, "router_event_threads": 2,
-                 "index_failure": "fail", "cache_signal_patience": 9, "router_queue_threshold": 0.5,
+                 "index_shards": 4, "index_failure": "fail", "cache_signal_patience": 9, "router_queue_threshold": 0.5,
                  "router_queue_policy": "wspt", "overlap_refresh_after_secs": 3, "queue_recheck_interval_secs": 4,
                  "queue_max_overtakes": 5, "queue_no_workers": "fail", "conditional_disagg_enabled": true,
                  "conditional_disagg_policy": "isl_or_load", "conditional_disagg_eff_isl_threshold": 10,

@@ -102,6 +102,7 @@ public final class PartitionRegistry {
     private Partition make(PartitionKey key, int blockSize, boolean eagle) {
         CacheTrust trust = new CacheTrust(key, core);
         PrefixIndex index = PrefixIndex.builder()
+                .shards(core.config().index().shards())
                 .defaultTraits(traits)
                 .observer(trust.indexObserver())
                 .build();
