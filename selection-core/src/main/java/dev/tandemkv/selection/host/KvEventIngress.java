@@ -19,6 +19,17 @@ public interface KvEventIngress {
     /** For hosts that feed the indexes themselves. */
     KvEventIngress NONE = new KvEventIngress() {};
 
+    /**
+     * Divides the workers among several ingresses, each with its own thread and sockets: for fleets whose events one thread cannot read. A worker
+     * belongs to the same one for ever, by a hash of its id. The host that lends them closes them.
+     *
+     * @param ingresses at least one; all listen, or none does
+     * @throws IllegalArgumentException if there is none, or some listen and others do not
+     */
+    static KvEventIngress spread(List<? extends KvEventIngress> ingresses) {
+        return new SpreadIngress(ingresses);
+    }
+
     /** A partition was made; called once for each, before its first worker. */
     default void open(PartitionKey partition, int blockSize, PrefixIndex index) {}
 

@@ -19,6 +19,17 @@ public interface RemoteIndex {
     CompletionStage<List<Match>> lookup(PartitionKey partition, long[] blockHashes);
 
     /**
+     * Several indexes that each know some of the ranks, asked at once. Each rank belongs in one of them. If one fails, the lookup
+     * fails: with the answers of the others alone its ranks would look empty, and nobody would notice.
+     *
+     * @param indexes at least one
+     * @throws IllegalArgumentException if there is none
+     */
+    static RemoteIndex joined(List<? extends RemoteIndex> indexes) {
+        return new JoinedIndex(indexes);
+    }
+
+    /**
      * What one rank holds, in blocks from the start of the prompt.
      *
      * @param rank which
