@@ -1,5 +1,6 @@
 package dev.tandemkv.coordinator;
 
+import dev.tandemkv.catalog.Experimental;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.SeededRandom;
@@ -267,6 +268,7 @@ public final class DisaggCoordinator implements AutoCloseable {
         }
 
         /** For {@link PlanOrder#JOINT}. Default {@link TransferCost#none()}. */
+        @Experimental
         public Builder transferCost(TransferCost transferCost) {
             this.transferCost = Objects.requireNonNull(transferCost, "transferCost");
             return this;

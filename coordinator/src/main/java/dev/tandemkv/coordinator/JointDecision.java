@@ -1,5 +1,6 @@
 package dev.tandemkv.coordinator;
 
+import dev.tandemkv.catalog.Experimental;
 import dev.tandemkv.catalog.WorkerRank;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param transferCost cost of the transfer
  * @param pairs compatible pairs that were compared
  */
+@Experimental
 public record JointDecision(
         Outcome outcome,
         @Nullable WorkerRank prefill,

@@ -1,5 +1,6 @@
 package dev.tandemkv.coordinator;
 
+import dev.tandemkv.catalog.Experimental;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.Selection;
 import java.util.List;
@@ -40,6 +41,7 @@ public interface RoutingPlan extends AutoCloseable {
     Optional<BypassDecision> bypassDecision();
 
     /** How the pair was chosen; present in a joint plan only. */
+    @Experimental
     Optional<JointDecision> jointDecision();
 
     /** The constraint that the first booking puts on the second; empty if there is none. */

@@ -1,8 +1,10 @@
 package dev.tandemkv.coordinator;
 
+import dev.tandemkv.catalog.Experimental;
 import dev.tandemkv.catalog.WorkerRecord;
 
 /** What moving a prompt's KV between two workers costs, for {@link PlanOrder#JOINT}. Thread-safe, does not block, never negative. */
+@Experimental
 @FunctionalInterface
 public interface TransferCost {
 
