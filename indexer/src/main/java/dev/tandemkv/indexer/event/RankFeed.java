@@ -51,6 +51,9 @@ final class RankFeed {
     /** What has to happen to the index before anything else does, and whether it did; {@code null} once it was tried. */
     private @Nullable BooleanSupplier preparation;
 
+    /** What the observer knows. */
+    private Exactness told;
+
     private volatile Published published;
 
     RankFeed(
@@ -80,7 +83,10 @@ final class RankFeed {
                 new Recovery(rank, source, stream, picture, config, counters, observer, ticker, scheduler, this::step);
         room = new Semaphore(config.ingestBound());
         startFrom(origin);
-        published = present(picture.exactness());
+        told = picture.exactness();
+        // Others see this stream before its first step: what the index holds by then was not compared with any
+        // publisher.
+        published = present(told.equals(Exactness.EXACT) ? Exactness.RECOVERING : told);
     }
 
     private void startFrom(FeedOrigin origin) {
@@ -300,7 +306,8 @@ final class RankFeed {
         }
         recovery.settle();
         Exactness now = exactnessNow();
-        Exactness before = published.exactness();
+        Exactness before = told;
+        told = now;
         published = present(now);
         if (!now.equals(before)) {
             observer.onExactness(rank, now);

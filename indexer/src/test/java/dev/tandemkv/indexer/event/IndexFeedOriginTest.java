@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.event.Exactness.Direction;
 import dev.tandemkv.indexer.event.Exactness.Reason;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +64,23 @@ class IndexFeedOriginTest {
         f.listen(f.replaying().toBuilder().firstSequence(1).build());
         f.feed.offer(new EventBatch.Decoded(RANK, 1, 1, List.of(stored(null, 1))));
         assertThat(f.publisher.requests).isEmpty();
+        assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
+    }
+
+    /** As any reader on another thread may see it: the content is there, and whose it is has only been asked. */
+    @Test
+    void restoredRank_isNotExactBeforeItsPublisherIsRecognised() {
+        List<Exactness> shown = new ArrayList<>();
+        FeedSource asking = f.replaying().toBuilder()
+                .replay((rank, from) -> {
+                    shown.add(f.exactness());
+                    return f.publisher.replay(rank, from);
+                })
+                .build();
+        f.index.apply(RANK, rootChain(6));
+        f.publisher.newest = 5;
+        f.feed.register(RANK, asking, new FeedOrigin.Position(5, 1005, Exactness.EXACT));
+        assertThat(shown).containsExactly(Exactness.RECOVERING);
         assertThat(f.exactness()).isEqualTo(Exactness.EXACT);
     }
 
