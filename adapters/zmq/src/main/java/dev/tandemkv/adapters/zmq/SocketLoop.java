@@ -101,6 +101,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         ticker = builder.ticker;
         handshakeMillis = (int) builder.handshake.toMillis();
         observer = builder.observer;
+        thread = builder.threads.newThread(this::run);
         context.setLinger(0);
         try {
             wake = new WakePipe();
@@ -108,7 +109,6 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
             context.close();
             throw new UncheckedIOException(e);
         }
-        thread = builder.threads.newThread(this::run);
     }
 
     /** Starts the description of a loop. */
@@ -120,6 +120,9 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     /** Runs work on the loop's thread, later. Dropped once the loop is closed. */
     public void execute(Runnable work) {
+        if (ended.isDone()) {
+            return;
+        }
         commands.add(work);
         commandsWaiting.incrementAndGet();
         wake.wake();
@@ -145,9 +148,12 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
                 done.completeExceptionally(e);
             }
         });
-        // The loop runs what was queued before it ends; what came after that is told here.
-        ended.whenComplete((end, failure) -> done.completeExceptionally(new ShutdownException("socket loop")));
         try {
+            // The loop runs what was queued before it ends; what came after that ends with it.
+            CompletableFuture.anyOf(done, ended).join();
+            if (!done.isDone()) {
+                throw new ShutdownException("socket loop");
+            }
             return done.join();
         } catch (CompletionException e) {
             throw e.getCause() instanceof RuntimeException cause ? cause : e;
@@ -354,6 +360,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         context.close();
         wake.close();
         ended.complete(true);
+        commands.clear();
     }
 
     /** Describes a loop. Not thread-safe. */

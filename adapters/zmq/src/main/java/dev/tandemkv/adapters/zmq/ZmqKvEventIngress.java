@@ -31,6 +31,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Follows the engines of a core over ZeroMQ: one subscription per rank to its own endpoint, or one bound socket to which engines connect
@@ -52,6 +54,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZmqKvEventIngress.class);
 
     private final ZmqSettings settings;
     private final EventSource.Lookup sources;
@@ -355,8 +359,10 @@ public final class ZmqKvEventIngress implements KvEventIngress, AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        if (loop.isRunning()) {
+        try {
             onLoop(this::closeSockets);
+        } catch (ShutdownException e) {
+            LOG.debug("the sockets went with their loop", e);
         }
         if (ownsLoop) {
             loop.close();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tandemkv.adapters.enginewire.ReplayMessage;
 import dev.tandemkv.catalog.ShutdownException;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -133,6 +134,48 @@ class SocketLoopTest {
             timed.schedule(ChronoUnit.FOREVER.getDuration(), () -> due.complete(false));
             timed.schedule(Duration.ZERO, () -> due.complete(true));
             assertThat(due).succeedsWithin(30, TimeUnit.SECONDS).isEqualTo(true);
+        }
+    }
+
+    @Test
+    void call_isForgottenOnceItHasAnswered() {
+        WeakReference<Object> answer = new WeakReference<>(loop.call(Object::new));
+        Eventually.await(() -> {
+            System.gc();
+            return answer.refersTo(null);
+        });
+    }
+
+    @Test
+    void workThatComesAfterTheEnd_isForgotten() {
+        loop.close();
+        WeakReference<Object> work = new WeakReference<>(handOver(new Object()));
+        Eventually.await(() -> {
+            System.gc();
+            return work.refersTo(null);
+        });
+    }
+
+    private Object handOver(Object something) {
+        loop.execute(something::hashCode);
+        loop.schedule(Duration.ofHours(1), something::hashCode);
+        return something;
+    }
+
+    @Test
+    void calls_whileItEnds_areAnsweredOrRefused() {
+        for (int i = 0; i < 50; i++) {
+            SocketLoop ending = SocketLoop.builder().start();
+            CompletableFuture<Void> end = CompletableFuture.runAsync(ending::close);
+            boolean refused = false;
+            while (!refused) {
+                try {
+                    assertThat(ending.call(() -> 7)).isEqualTo(7);
+                } catch (ShutdownException e) {
+                    refused = true;
+                }
+            }
+            end.join();
         }
     }
 }
