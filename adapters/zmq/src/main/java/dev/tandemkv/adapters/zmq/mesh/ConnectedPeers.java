@@ -2,29 +2,41 @@ package dev.tandemkv.adapters.zmq.mesh;
 
 import dev.tandemkv.adapters.zmq.SocketLoop;
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.selection.host.ReplicaPeers;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
-/** The peers that the listening socket is connected to. The set is changed by the loop's thread alone and may be read by any. */
+/**
+ * The peers that are listened to, and what is heard of them. The map is changed by the loop's thread alone and may be read by any; the topics
+ * and the connections belong to that thread.
+ */
 final class ConnectedPeers implements ReplicaPeers {
 
     private static final Pattern ENDPOINT = Pattern.compile("tcp://([^\\s:/*]+|\\[[0-9a-fA-F:.]+]):([0-9]{1,5})");
 
     private final SocketLoop loop;
-    private final ZMQ.Socket listener;
-    private final int most;
-    private final Set<String> connected = new ConcurrentSkipListSet<>();
+    private final MeshSettings settings;
+    private final Consumer<ZMQ.Socket> options;
+    private final SocketLoop.Receiver receiver;
+    private final Set<String> topics = new LinkedHashSet<>();
+    private final ConcurrentNavigableMap<String, PeerConnection> connected = new ConcurrentSkipListMap<>();
+    private boolean closed;
 
-    ConnectedPeers(SocketLoop loop, ZMQ.Socket listener, int most) {
+    /** @param options of every socket of the mesh */
+    ConnectedPeers(SocketLoop loop, MeshSettings settings, Consumer<ZMQ.Socket> options, SocketLoop.Receiver receiver) {
         this.loop = loop;
-        this.listener = listener;
-        this.most = most;
+        this.settings = settings;
+        this.options = options;
+        this.receiver = receiver;
     }
 
     @Override
@@ -34,51 +46,50 @@ final class ConnectedPeers implements ReplicaPeers {
     }
 
     private boolean connect(String endpoint) {
-        if (connected.contains(endpoint)) {
+        if (closed) {
+            throw new ShutdownException("replica mesh");
+        }
+        if (connected.containsKey(endpoint)) {
             return false;
         }
-        if (connected.size() >= most) {
-            throw new BadRequestException("endpoint", endpoint, "at most " + most + " peers");
+        if (connected.size() >= settings.maxPeers()) {
+            throw new BadRequestException("endpoint", endpoint, "at most " + settings.maxPeers() + " peers");
         }
         try {
-            listener.connect(endpoint);
+            connected.put(endpoint, PeerConnection.open(loop, endpoint, topics, settings, options, receiver));
         } catch (ZMQException | IllegalArgumentException e) {
             throw new BadRequestException("endpoint", endpoint, "an endpoint that can be connected to");
         }
-        return connected.add(endpoint);
+        return true;
     }
 
     @Override
     public boolean deregister(String endpoint) {
         return loop.call(() -> {
-            boolean known = connected.remove(endpoint);
-            if (known) {
-                listener.disconnect(endpoint);
+            PeerConnection gone = connected.remove(endpoint);
+            if (gone != null) {
+                gone.close();
             }
-            return known;
+            return gone != null;
         });
-    }
-
-    /**
-     * Makes a connection anew, on the loop's thread.
-     *
-     * @param address as JeroMQ writes it; where that is no endpoint as registered, for example a host's name that it has looked up, all
-     *     are made anew
-     */
-    void reconnect(String address) {
-        for (String endpoint : connected.contains(address) ? List.of(address) : endpoints()) {
-            listener.disconnect(endpoint);
-            listener.connect(endpoint);
-        }
     }
 
     @Override
     public List<String> endpoints() {
-        return List.copyOf(connected);
+        return List.copyOf(connected.keySet());
     }
 
-    /** The socket is closed: nothing is to be made anew. */
-    void forget() {
+    /** Has a topic told by every peer, also by those that come later. On the loop's thread. */
+    void subscribe(String topic) {
+        if (!closed && topics.add(topic)) {
+            connected.values().forEach(connection -> connection.subscribe(topic));
+        }
+    }
+
+    /** Ends every connection; none can be made any more. On the loop's thread. */
+    void close() {
+        closed = true;
+        connected.values().forEach(PeerConnection::close);
         connected.clear();
     }
 

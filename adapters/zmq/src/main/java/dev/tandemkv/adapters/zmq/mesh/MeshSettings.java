@@ -16,6 +16,7 @@ import java.util.Objects;
  *     10 s
  * @param reconnectMin first wait before a lost connection is made anew; default 100 ms
  * @param reconnectMax longest wait; it doubles up to that; default 10 s
+ * @param farewell how long what was sent last may take to leave when the mesh is closed, which waits for it; default 500 ms
  */
 public record MeshSettings(
         String bind,
@@ -26,7 +27,8 @@ public record MeshSettings(
         int maxPeers,
         Duration heartbeat,
         Duration reconnectMin,
-        Duration reconnectMax) {
+        Duration reconnectMax,
+        Duration farewell) {
 
     /** @throws IllegalArgumentException if a bound is below 1 or a duration below 1 ms */
     public MeshSettings {
@@ -39,6 +41,7 @@ public record MeshSettings(
         requireMillis("heartbeat", heartbeat);
         requireMillis("reconnectMin", reconnectMin);
         requireMillis("reconnectMax", reconnectMax);
+        requireMillis("farewell", farewell);
     }
 
     private static void requirePositive(String field, int value) {
@@ -74,6 +77,7 @@ public record MeshSettings(
         private Duration heartbeat = Duration.ofSeconds(10);
         private Duration reconnectMin = Duration.ofMillis(100);
         private Duration reconnectMax = Duration.ofSeconds(10);
+        private Duration farewell = Duration.ofMillis(500);
 
         private Builder(String bind) {
             this.bind = bind;
@@ -115,6 +119,11 @@ public record MeshSettings(
             return this;
         }
 
+        public Builder farewell(Duration value) {
+            farewell = value;
+            return this;
+        }
+
         /** @throws IllegalArgumentException as {@link MeshSettings#MeshSettings} says */
         public MeshSettings build() {
             return new MeshSettings(
@@ -126,7 +135,8 @@ public record MeshSettings(
                     maxPeers,
                     heartbeat,
                     reconnectMin,
-                    reconnectMax);
+                    reconnectMax,
+                    farewell);
         }
     }
 }

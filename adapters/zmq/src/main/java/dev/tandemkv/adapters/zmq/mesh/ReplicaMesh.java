@@ -1,6 +1,7 @@
 package dev.tandemkv.adapters.zmq.mesh;
 
 import dev.tandemkv.adapters.zmq.SocketLoop;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.host.RecordCodec;
@@ -19,6 +20,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
@@ -30,7 +33,7 @@ import org.zeromq.ZMQ;
  * <p>Best effort: what a peer does not take in time is dropped for that peer and counted ({@link MeshStats#congested}), for the others it is
  * not. Nothing here checks who connects; that is the network's to do.
  *
- * <p>Thread-safe. Both sockets belong to the thread of a {@link SocketLoop}, which an ingress may share; handlers and listeners run on it.
+ * <p>Thread-safe. All sockets belong to the thread of a {@link SocketLoop}, which an ingress may share; handlers and listeners run on it.
  *
  * <pre>{@code
  * try (SocketLoop loop = SocketLoop.builder().start();
@@ -46,11 +49,10 @@ import org.zeromq.ZMQ;
  */
 public final class ReplicaMesh implements ReplicaChannel {
 
+    private static final Logger LOG = LoggerFactory.getLogger(ReplicaMesh.class);
+
     /** Messages sent before the other sockets have their turn. */
     private static final int TURN = 256;
-
-    /** How long what was sent last may take to leave when the mesh is closed. */
-    private static final int LINGER_MILLIS = 500;
 
     private static final byte SUBSCRIBES = 1;
 
@@ -77,12 +79,9 @@ public final class ReplicaMesh implements ReplicaChannel {
     private final LongAdder foreign = new LongAdder();
     private final LongAdder joined = new LongAdder();
 
-    // ---- of the loop's thread
     private final ZMQ.Socket publisher;
-    private final ZMQ.Socket listener;
-    private @Nullable ConnectionWatch watch;
 
-    private record Sockets(ZMQ.Socket publisher, ZMQ.Socket listener, String endpoint) {}
+    private record Bound(ZMQ.Socket publisher, String endpoint) {}
 
     private ReplicaMesh(Builder builder) {
         settings = builder.settings;
@@ -91,17 +90,16 @@ public final class ReplicaMesh implements ReplicaChannel {
         ownsLoop = given == null;
         loop = given == null ? SocketLoop.builder().start() : given;
         outbox = new ReplicaOutbox(settings.outboundBookings(), settings.outboundSessions());
-        Sockets sockets;
+        peers = new ConnectedPeers(loop, settings, this::configure, this::message);
+        Bound bound;
         try {
-            sockets = loop.call(this::open);
+            bound = loop.call(this::open);
         } catch (RuntimeException e) {
             closeOwnLoop();
             throw e;
         }
-        publisher = sockets.publisher();
-        listener = sockets.listener();
-        endpoint = sockets.endpoint();
-        peers = new ConnectedPeers(loop, listener, settings.maxPeers());
+        publisher = bound.publisher();
+        endpoint = bound.endpoint();
     }
 
     /** Starts the description of a mesh. */
@@ -109,33 +107,21 @@ public final class ReplicaMesh implements ReplicaChannel {
         return new Builder(settings);
     }
 
-    private void begin() {
-        // No other mesh of the loop has the endpoint; the id was perhaps given twice.
-        String name = "mesh-" + endpoint.replace("://", "-");
-        loop.call(() -> {
-            watch = ConnectionWatch.of(listener, name, loop, peers, settings.reconnectMin());
-            loop.listen(publisher, this::subscription);
-            loop.listen(listener, this::message);
-            return true;
-        });
-    }
-
-    private Sockets open() {
+    private Bound open() {
         ZMQ.Socket out = loop.open(SocketType.XPUB);
         try {
             configure(out);
             // Every subscription is told, not the first of its topic alone, and a full pipe is noticed.
             out.setXpubVerbose(true);
             out.setXpubNoDrop(true);
-            out.setLinger(LINGER_MILLIS);
+            out.setLinger((int) settings.farewell().toMillis());
             out.bind(settings.bind());
         } catch (RuntimeException e) {
             loop.close(out);
             throw e;
         }
-        ZMQ.Socket in = loop.open(SocketType.SUB);
-        configure(in);
-        return new Sockets(out, in, out.getLastEndpoint());
+        loop.listen(out, this::subscription);
+        return new Bound(out, out.getLastEndpoint());
     }
 
     private void configure(ZMQ.Socket socket) {
@@ -192,7 +178,10 @@ public final class ReplicaMesh implements ReplicaChannel {
         }
         handlers.computeIfAbsent(topic, t -> new CopyOnWriteArrayList<>()).add(handler);
         // Only now: what peers tell to a new subscriber finds its handler.
-        loop.call(() -> listener.subscribe(bytes(topic)));
+        loop.call(() -> {
+            peers.subscribe(topic);
+            return true;
+        });
     }
 
     @Override
@@ -213,20 +202,16 @@ public final class ReplicaMesh implements ReplicaChannel {
                 peers.count());
     }
 
-    /** Sends what waits, closes both sockets and, if the loop is this mesh's own, ends it. Idempotent. */
+    /** Sends what waits, closes its sockets and, if the loop is this mesh's own, ends it. Idempotent. */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        if (loop.isRunning()) {
-            loop.call(() -> {
-                for (ReplicaOutbox.Message next = outbox.poll(); next != null; next = outbox.poll()) {
-                    send(next);
-                }
-                closeSockets();
-                return true;
-            });
+        try {
+            loop.call(this::end);
+        } catch (ShutdownException e) {
+            LOG.debug("{} was closed with its loop", endpoint);
         }
         closeOwnLoop();
     }
@@ -239,13 +224,13 @@ public final class ReplicaMesh implements ReplicaChannel {
 
     // ---- the loop's thread
 
-    private void closeSockets() {
-        peers.forget();
-        loop.close(publisher);
-        if (watch != null) {
-            watch.close();
+    private boolean end() {
+        for (ReplicaOutbox.Message next = outbox.poll(); next != null; next = outbox.poll()) {
+            send(next);
         }
-        loop.close(listener);
+        loop.close(publisher);
+        peers.close();
+        return true;
     }
 
     private void flush() {
@@ -353,9 +338,7 @@ public final class ReplicaMesh implements ReplicaChannel {
          * @throws org.zeromq.ZMQException if the endpoint cannot be bound; nothing stays open
          */
         public ReplicaMesh start() {
-            ReplicaMesh mesh = new ReplicaMesh(this);
-            mesh.begin();
-            return mesh;
+            return new ReplicaMesh(this);
         }
     }
 }

@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tandemkv.adapters.zmq.RawSocket;
 import dev.tandemkv.adapters.zmq.SocketLoop;
+import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.selection.host.ReplicaChannel.Outcome;
 import dev.tandemkv.selection.host.ReplicaPeers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -215,7 +218,11 @@ class ReplicaMeshTest {
 
     @Test
     void close_sendsWhatWaits_andIsTheEnd() throws Exception {
-        ReplicaMesh a = ReplicaMesh.builder(MeshSettings.at(ANY_PORT)).start();
+        // It is gone as soon as everything has left.
+        ReplicaMesh a = ReplicaMesh.builder(MeshSettings.builder(ANY_PORT)
+                        .farewell(Duration.ofMinutes(1))
+                        .build())
+                .start();
         a.onPeer(signal::changed);
         ReplicaMesh b = mesh();
         BlockingQueue<String> bookings = heard(b, BOOKINGS);
@@ -255,24 +262,85 @@ class ReplicaMeshTest {
                 .isNotEqualTo(mesh().processId().orElseThrow());
     }
 
+    /** The connection to the peer that goes breaks as well, in whichever order. */
     @Test
     void deregister_onePeer_leavesTheConnectionsToOthersAlone() throws Exception {
-        ReplicaMesh a = mesh(MeshSettings.builder(ANY_PORT)
-                .reconnect(Duration.ofMillis(1), Duration.ofMillis(1))
-                .build());
-        ReplicaMesh b = mesh();
+        Duration pause = Duration.ofMillis(10);
+        ReplicaMesh a =
+                mesh(MeshSettings.builder(ANY_PORT).reconnect(pause, pause).build());
         ReplicaMesh c = mesh();
         BlockingQueue<String> heard = heard(a, BOOKINGS);
-        peers(a).register(b.endpoint());
         peers(a).register(c.endpoint());
-        signal.await(() -> b.stats().joined() == 1 && c.stats().joined() == 1);
-        peers(a).deregister(b.endpoint());
-        b.close();
-        for (int i = 0; i < 200; i++) {
-            c.publish(BOOKINGS, bytes("" + i));
-            assertThat(heard.take()).isEqualTo("" + i);
+        for (boolean goesFirst : new boolean[] {true, false}) {
+            ReplicaMesh b = mesh();
+            peers(a).register(b.endpoint());
+            signal.await(() -> b.stats().joined() == 1 && c.stats().joined() == 1);
+            if (goesFirst) {
+                b.close();
+            }
+            peers(a).deregister(b.endpoint());
+            b.close();
+            // Whatever is to be made anew after the pause is so before this.
+            CompletableFuture<Boolean> later = new CompletableFuture<>();
+            loop.schedule(pause.multipliedBy(10), () -> later.complete(true));
+            later.join();
+            for (int i = 0; i < 200; i++) {
+                c.publish(BOOKINGS, bytes("" + i));
+                assertThat(heard.take()).isEqualTo("" + i);
+            }
+            assertThat(c.stats().joined()).isEqualTo(1);
         }
-        assertThat(c.stats().joined()).isEqualTo(1);
+    }
+
+    @Test
+    void subscribe_afterPeersWereRegistered_isToldByThemToo() throws Exception {
+        ReplicaMesh a = mesh();
+        ReplicaMesh b = mesh();
+        peers(b).register(a.endpoint());
+        BlockingQueue<String> sessions = heard(b, SESSIONS);
+        signal.await(() -> a.stats().joined() == 1);
+        a.publish(SESSIONS, bytes("x"));
+        assertThat(sessions.take()).isEqualTo("x");
+    }
+
+    /** More often than a context has room for sockets. */
+    @Test
+    void whatFails_leavesNoSocketOpen() {
+        ReplicaMesh mesh = mesh();
+        MeshSettings taken = MeshSettings.at(mesh.endpoint());
+        for (int i = 0; i < 1_100; i++) {
+            assertThatThrownBy(() -> mesh(taken)).isInstanceOf(ZMQException.class);
+            assertThatThrownBy(() -> peers(mesh).register("tcp://nobody.invalid:1"))
+                    .isInstanceOf(BadRequestException.class);
+        }
+        for (int i = 0; i < 1_100; i++) {
+            assertThat(peers(mesh).register("tcp://127.0.0.1:9")).isTrue();
+            assertThat(peers(mesh).deregister("tcp://127.0.0.1:9")).isTrue();
+        }
+        assertThat(mesh().endpoint()).isNotEqualTo(mesh.endpoint());
+        assertThat(loop.failures()).isZero();
+    }
+
+    @Test
+    void close_ofOne_onAnotherThreadThanItsLoopEnds_isNoError() {
+        for (int i = 0; i < 50; i++) {
+            SocketLoop own = SocketLoop.builder().start();
+            ReplicaMesh mesh =
+                    ReplicaMesh.builder(MeshSettings.at(ANY_PORT)).loop(own).start();
+            CompletableFuture<Void> end = CompletableFuture.runAsync(own::close);
+            mesh.close();
+            end.join();
+            assertThat(mesh.publish(BOOKINGS, bytes("late"))).isEqualTo(Outcome.DROPPED);
+            assertThatThrownBy(() -> peers(mesh).register("tcp://127.0.0.1:9")).isInstanceOf(ShutdownException.class);
+        }
+    }
+
+    @Test
+    void closed_onALoopThatLives_takesNoPeers() {
+        ReplicaMesh mesh = mesh();
+        mesh.close();
+        assertThatThrownBy(() -> peers(mesh).register("tcp://127.0.0.1:9")).isInstanceOf(ShutdownException.class);
+        assertThat(peers(mesh).endpoints()).isEmpty();
     }
 
     @Test
