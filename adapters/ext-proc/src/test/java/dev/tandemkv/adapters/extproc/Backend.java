@@ -15,7 +15,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
-/** An engine's HTTP side: answers with server-sent events, each of which waits for the test to let it go. */
+/**
+ * An engine's HTTP side: answers with server-sent events, each of which waits for the test to let it go; where the request's {@code x-answer}
+ * says so, without a body ({@code none}) or with one that {@code breaks} off.
+ */
 final class Backend implements AutoCloseable {
 
     static final int EVENTS = 4;
@@ -55,8 +58,22 @@ final class Backend implements AutoCloseable {
         seen.add(new Seen(Map.copyOf(exchange.getRequestHeaders()), body));
         String test = exchange.getRequestHeaders().getFirst("x-test");
         Semaphore gate = test == null ? null : gates.get(test);
+        String answer = exchange.getRequestHeaders().getFirst("x-answer");
+        if ("none".equals(answer)) {
+            exchange.sendResponseHeaders(204, -1);
+            exchange.close();
+            return;
+        }
         exchange.getResponseHeaders().add("content-type", "text/event-stream");
         exchange.sendResponseHeaders(200, 0);
+        if ("breaks".equals(answer)) {
+            exchange.getResponseBody().write("data: broken".getBytes(StandardCharsets.UTF_8));
+            exchange.getResponseBody().flush();
+            if (gate != null) {
+                gate.acquireUninterruptibly();
+            }
+            throw new IOException("the server closes the connection of a handler that fails");
+        }
         try (OutputStream out = exchange.getResponseBody()) {
             for (int i = 0; i < EVENTS; i++) {
                 if (gate != null) {
