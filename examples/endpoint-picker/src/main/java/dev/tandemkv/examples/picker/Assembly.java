@@ -45,6 +45,7 @@ final class Assembly implements AutoCloseable {
 
     private static final int LARGEST_MESSAGE = 8 << 20;
     private static final Duration HEALTH_PERIOD = Duration.ofSeconds(1);
+    private static final long KEEP_ALIVE_SECONDS = 20;
     /** How long answers under way may go on when the picker is told to end. */
     private static final long DRAIN_SECONDS = 10;
 
@@ -138,6 +139,9 @@ final class Assembly implements AutoCloseable {
         PickerHealth health = PickerHealth.watching(this::isReady, scheduler, HEALTH_PERIOD);
         server = NettyServerBuilder.forAddress(new InetSocketAddress(options.host, options.port))
                 .maxInboundMessageSize(LARGEST_MESSAGE)
+                // A proxy whose machine is gone says nothing: without this its bookings would stay for two hours.
+                .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .keepAliveTimeout(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .addService(picker)
                 .addService(health.service())
                 .build()
