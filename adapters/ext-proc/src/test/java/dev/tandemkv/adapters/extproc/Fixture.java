@@ -164,6 +164,11 @@ final class Fixture implements AutoCloseable {
         }
 
         @Override
+        public void onPrefillComplete(WorkerRank destination) {
+            told.add("prefill complete");
+        }
+
+        @Override
         public void onLimit(Limit limit) {
             told.add("limit " + limit);
         }
