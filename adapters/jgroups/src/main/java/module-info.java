@@ -2,6 +2,7 @@
 @org.jspecify.annotations.NullMarked
 module dev.tandemkv.adapters.jgroups {
     requires transitive dev.tandemkv.selection;
+    requires java.naming;
     requires org.jgroups;
     requires org.slf4j;
     requires static org.jspecify;

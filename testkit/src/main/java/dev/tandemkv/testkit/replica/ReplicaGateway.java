@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
@@ -42,7 +44,8 @@ public final class ReplicaGateway implements AutoCloseable {
     private final SelectionCore core;
     private final Map<String, Booking> own = new ConcurrentHashMap<>();
     private final Ticker ticker = Ticker.system();
-    private final Object changed = new Object();
+    /** One for each batch of peers' messages that was applied and not looked at yet. */
+    private final Semaphore changes = new Semaphore(0);
 
     /**
      * @param channel stays the caller's to close, after this
@@ -57,7 +60,8 @@ public final class ReplicaGateway implements AutoCloseable {
                         .replicaOrphanTimeout(orphanTimeout)
                         .build())
                 .host(SelectionHost.builder()
-                        .replication(Replication.over(channel).withObserver((partition, queued, applied) -> wake()))
+                        .replication(Replication.over(channel)
+                                .withObserver((partition, queued, applied) -> changes.release()))
                         .build())
                 .scheduler(scheduler)
                 .build();
@@ -161,28 +165,29 @@ public final class ReplicaGateway implements AutoCloseable {
         return comesTrue(() -> counted() == bookings, patience);
     }
 
-    /** Whether something comes true within the time given. */
+    /**
+     * Whether something comes true within the time given. It is looked at without a lock: it may wait for a thread that is about to tell of a
+     * change.
+     */
     public boolean comesTrue(BooleanSupplier condition, Duration patience) {
         long until = ticker.read() + patience.toNanos();
-        synchronized (changed) {
-            while (!condition.getAsBoolean()) {
-                if (ticker.read() - until >= 0) {
-                    return false;
-                }
-                try {
-                    changed.wait(LOOK_AGAIN_MILLIS);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    return false;
-                }
+        while (!condition.getAsBoolean()) {
+            if (ticker.read() - until >= 0 || !awaitChange()) {
+                return false;
             }
         }
         return true;
     }
 
-    private void wake() {
-        synchronized (changed) {
-            changed.notifyAll();
+    private boolean awaitChange() {
+        try {
+            if (changes.tryAcquire(LOOK_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {
+                changes.drainPermits();
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

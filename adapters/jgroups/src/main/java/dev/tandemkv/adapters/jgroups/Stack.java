@@ -2,21 +2,15 @@ package dev.tandemkv.adapters.jgroups;
 
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.jgroups.JChannel;
-import org.jgroups.conf.ClassConfigurator;
-import org.jgroups.protocols.Discovery;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FRAG2;
 import org.jgroups.protocols.MERGE3;
 import org.jgroups.protocols.MFC;
 import org.jgroups.protocols.TCP;
-import org.jgroups.protocols.TCPPING;
 import org.jgroups.protocols.UFC;
 import org.jgroups.protocols.UNICAST3;
 import org.jgroups.protocols.VERIFY_SUSPECT2;
-import org.jgroups.protocols.dns.DNSResolver;
-import org.jgroups.protocols.dns.DNS_PING;
 import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
@@ -46,7 +40,7 @@ final class Stack {
         JChannel channel = new JChannel(List.of(
                 transport,
                 // Whoever is found names all it knows: parts of a group find each other although no list is complete.
-                discovery(settings).returnEntireCache(true),
+                Lookups.of(settings.discovery()).returnEntireCache(true),
                 merge(settings),
                 heartbeats(settings),
                 verification(settings),
@@ -82,17 +76,6 @@ final class Stack {
         transport.setClientBindAddr(to.getAddress());
     }
 
-    private static Discovery discovery(GroupSettings settings) {
-        if (settings.discovery() instanceof GroupDiscovery.Dns dns) {
-            boolean addresses = dns.kind() == GroupDiscovery.DnsRecords.ADDRESSES;
-            return new DNS_PING()
-                    .setDNSQuery(dns.name())
-                    .dnsRecordType((addresses ? DNSResolver.DNSRecordType.A : DNSResolver.DNSRecordType.SRV).name())
-                    .setDNSAddress(dns.server());
-        }
-        return new ListedMembers(((GroupDiscovery.Members) settings.discovery()).addresses());
-    }
-
     private static MERGE3 merge(GroupSettings settings) {
         long millis = settings.mergeEvery().toMillis();
         // In this order: the least is compared with the most that is set.
@@ -113,25 +96,5 @@ final class Stack {
     private static GMS membership(GroupSettings settings) {
         GMS membership = new GMS().setJoinTimeout(settings.joinTimeout().toMillis());
         return membership.printLocalAddress(false);
-    }
-
-    /**
-     * A list of members, by name, looked up again until it is known. Differs from JGroups' in one thing: the own port may be 0, which JGroups
-     * refuses beside a list because nobody could list this member; here somebody may, by the port it took.
-     */
-    private static final class ListedMembers extends TCPPING {
-
-        ListedMembers(List<InetSocketAddress> addresses) {
-            setId(ClassConfigurator.getProtocolId(TCPPING.class));
-            port_range = 0;
-            initial_hosts_str = addresses.stream()
-                    .map(address -> address.getHostString() + '[' + address.getPort() + ']')
-                    .collect(Collectors.joining(","));
-        }
-
-        @Override
-        public boolean isDynamic() {
-            return getTransport().getBindPort() == 0;
-        }
     }
 }

@@ -9,6 +9,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -33,9 +37,13 @@ final class GatewayProcess implements AutoCloseable {
     private final ReplicaGroup group;
     private final ReplicaGateway gateway;
     private final BookingLoad load;
+    /** By its port, each member that was in a view when it was asked for; that one of them is missing for a moment does no harm. */
+    private final Map<String, Address> seen = new HashMap<>();
 
     private GatewayProcess(String cluster, Duration orphans, InetSocketAddress... others) throws Exception {
-        group = ReplicaGroup.join(GroupNetwork.quick(cluster, others).build());
+        group = ReplicaGroup.join(GroupNetwork.quick(cluster, others)
+                .suspectAfter(Duration.ofSeconds(1))
+                .build());
         group.channel().stack().insertProtocolInStack(network, transport(), ProtocolStack.Position.ABOVE);
         network.setAddress(group.channel().address());
         gateway = new ReplicaGateway(group, Scheduler.of(timers), orphans);
@@ -68,11 +76,12 @@ final class GatewayProcess implements AutoCloseable {
     private String answer(String[] command) {
         try {
             return switch (command[0]) {
-                case "members" -> await(() -> group.stats().members() == Integer.parseInt(command[1]));
+                case "members" -> members(Integer.parseInt(command[1]));
                 case "book" ->
                     String.valueOf(gateway.book(command[1], command[2], allowed(command))
                             .workerId());
-                case "look" -> String.valueOf(gateway.look("prompt", command[1]).workerId());
+                case "sticks" -> await(() -> look(command).equals(command[2]));
+                case "look" -> look(command);
                 case "free" -> done(() -> gateway.free(command[1]));
                 case "freeAll" -> done(gateway::freeAll);
                 case "counted" -> await(() -> gateway.counted() == Integer.parseInt(command[1]));
@@ -103,14 +112,25 @@ final class GatewayProcess implements AutoCloseable {
         return reached ? "reached" : "not reached: counts " + gateway.counted() + ", in " + group.members();
     }
 
-    /** Hears nothing of the members at these ports any more. */
-    private void cut(String[] ports) {
-        Set<String> cut = Set.of(ports);
+    private String look(String[] command) {
+        return String.valueOf(gateway.look("prompt", command[1]).workerId());
+    }
+
+    private String members(int expected) {
+        String answer = await(() -> group.stats().members() == expected);
         for (Address member : group.channel().view().getMembers()) {
             PhysicalAddress at = transport().getPhysicalAddressFromCache(member);
-            if (at != null && cut.contains(at.printIpAddress().replaceAll(".*:", ""))) {
-                network.addIgnoreMember(member);
+            if (at != null) {
+                seen.put(at.printIpAddress().replaceAll(".*:", ""), member);
             }
+        }
+        return answer;
+    }
+
+    /** Hears nothing of the members at these ports any more. */
+    private void cut(String[] command) {
+        for (String port : List.of(command).subList(1, command.length)) {
+            network.addIgnoreMember(Objects.requireNonNull(seen.get(port)));
         }
     }
 

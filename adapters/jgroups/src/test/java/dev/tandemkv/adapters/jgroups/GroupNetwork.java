@@ -12,12 +12,20 @@ import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
-import org.jgroups.util.Util;
+import org.jgroups.protocols.DISCARD;
+import org.jgroups.protocols.TCP;
+import org.jgroups.stack.ProtocolStack;
 
 /** Gateways of one process that are one group over loopback, on any free ports. */
 final class GroupNetwork implements ReplicaNetwork {
 
     static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    /** How long a first member looks for others. */
+    static final Duration ALONE = Duration.ofMillis(150);
+
+    /** How long a member that knows others looks for them, and waits to be let in before it asks again. */
+    static final Duration JOINING = Duration.ofSeconds(5);
 
     private static final Duration ORPHANS = Duration.ofMinutes(5);
     private static final int TOPICS = 2;
@@ -40,12 +48,13 @@ final class GroupNetwork implements ReplicaNetwork {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     }
 
-    /** Quick to join, to suspect and to merge. */
+    /** Quick to join and to merge; slow to suspect who is silent, since a busy machine makes members silent. */
     static GroupSettings.Builder quick(String cluster, InetSocketAddress... others) {
         return GroupSettings.builder(anyPort(), GroupDiscovery.members(others))
                 .cluster(cluster)
-                .joinTimeout(Duration.ofMillis(150))
-                .suspectAfter(Duration.ofSeconds(1))
+                // Whoever finds somebody goes on at once, and may need long for it on a busy machine.
+                .joinTimeout(others.length == 0 ? ALONE : JOINING)
+                .suspectAfter(Duration.ofSeconds(30))
                 .mergeEvery(Duration.ofMillis(400));
     }
 
@@ -79,15 +88,20 @@ final class GroupNetwork implements ReplicaNetwork {
         }
     }
 
+    /** Its connections break, and it neither says nor hears anything any more. */
     @Override
     public void kill(ReplicaGateway gateway) {
+        ReplicaGroup group = group(gateway);
+        ProtocolStack stack = group.channel().stack();
+        DISCARD silence = new DISCARD().discardAll(true);
         try {
-            Util.shutdown(group(gateway).channel());
+            stack.insertProtocolInStack(silence, stack.getTransport(), ProtocolStack.Position.ABOVE);
+            ((TCP) stack.getTransport()).clearConnections(false);
         } catch (Exception e) {
             throw new AssertionError(e);
         }
         gateways.remove(gateway);
-        dead.add(group(gateway));
+        dead.add(group);
     }
 
     @Override

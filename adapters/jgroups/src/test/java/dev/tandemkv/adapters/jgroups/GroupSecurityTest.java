@@ -15,8 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 class GroupSecurityTest {
 
-    private static final char[] PASSWORD = "only a test".toCharArray();
-
     @TempDir
     static Path directory;
 
@@ -25,48 +23,21 @@ class GroupSecurityTest {
 
     @BeforeAll
     static void makeKeys() throws Exception {
-        ours = keyStore("ours");
-        another = keyStore("another");
-    }
-
-    private static Path keyStore(String name) throws Exception {
-        Path file = directory.resolve(name + ".p12");
-        Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-alias",
-                        "gateway",
-                        "-keyalg",
-                        "EC",
-                        "-dname",
-                        "CN=" + name,
-                        "-validity",
-                        "2",
-                        "-storetype",
-                        "PKCS12",
-                        "-keystore",
-                        file.toString(),
-                        "-storepass",
-                        new String(PASSWORD))
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve(name + ".log").toFile())
-                .start();
-        assertThat(keytool.waitFor(40, TimeUnit.SECONDS)).isTrue();
-        assertThat(keytool.exitValue()).isZero();
-        return file;
+        ours = KeyStores.make(directory, "ours");
+        another = KeyStores.make(directory, "another");
     }
 
     private static GroupSecurity with(Path keyStore) {
-        return GroupSecurity.mutualTls(keyStore, PASSWORD);
+        return GroupSecurity.mutualTls(keyStore, KeyStores.PASSWORD);
     }
 
     @Test
     void strangers_areNoMembers_andAreNotHeard() throws Exception {
         try (Members members = new Members()) {
             ReplicaGroup a = members.join(members.settings().security(with(ours)));
-            ReplicaGroup open = members.join(members.settings(a));
-            ReplicaGroup foreign = members.join(members.settings(a).security(with(another)));
+            ReplicaGroup open = members.join(members.settings(a).joinTimeout(GroupNetwork.ALONE));
+            ReplicaGroup foreign =
+                    members.join(members.settings(a).security(with(another)).joinTimeout(GroupNetwork.ALONE));
             open.publish(BOOKINGS, new byte[] {1});
             foreign.publish(BOOKINGS, new byte[] {1});
             // A member that may join does so after they could not.
@@ -87,7 +58,7 @@ class GroupSecurityTest {
         assertThatThrownBy(() -> GroupSecurity.mutualTls(ours, "wrong".toCharArray()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("keyStore");
-        assertThatThrownBy(() -> GroupSecurity.mutualTls(directory.resolve("none"), PASSWORD))
+        assertThatThrownBy(() -> GroupSecurity.mutualTls(directory.resolve("none"), KeyStores.PASSWORD))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class ReplicaGroupTest {
 
+    private final Set<Thread> before = Thread.getAllStackTraces().keySet();
     private final Members members = new Members();
 
     @AfterEach
@@ -134,7 +136,7 @@ class ReplicaGroupTest {
     }
 
     @Test
-    void partsThatMeet_aretoldOfEachOther() throws Exception {
+    void partsThatMeet_areToldOfEachOther() throws Exception {
         ReplicaGroup a = members.join(members.settings());
         ReplicaGroup b = members.join(members.settings());
         CountDownLatch told = new CountDownLatch(2);
@@ -160,13 +162,16 @@ class ReplicaGroupTest {
         assertThat(a.members()).isEmpty();
         Members.awaitMembers(1, b);
         b.close();
-        Members.await(() -> threads(members.cluster).isEmpty());
+        Members.await(() -> threads().isEmpty());
     }
 
-    private static List<String> threads(String cluster) {
+    /** Threads of groups that were not there when this test began. */
+    private List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !before.contains(thread))
                 .map(Thread::getName)
-                .filter(name -> name.contains("jgroups") || name.contains("TcpServer") || name.contains(cluster))
+                .filter(name ->
+                        name.contains("jgroups") || name.contains("TcpServer") || name.contains(members.cluster))
                 .toList();
     }
 
@@ -183,6 +188,6 @@ class ReplicaGroupTest {
                             e -> assertThat(e.bind()).isEqualTo(bind))
                     .hasMessageContaining(members.cluster);
         }
-        Members.await(() -> threads(members.cluster).isEmpty());
+        Members.await(() -> threads().isEmpty());
     }
 }

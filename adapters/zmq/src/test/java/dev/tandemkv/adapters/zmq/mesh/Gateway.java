@@ -1,27 +1,19 @@
 package dev.tandemkv.adapters.zmq.mesh;
 
-import dev.tandemkv.adapters.zmq.SocketLoop;
-import dev.tandemkv.catalog.PartitionKey;
-import dev.tandemkv.catalog.WorkerRank;
-import dev.tandemkv.catalog.WorkerSpec;
-import dev.tandemkv.catalog.time.SeededRandom;
-import dev.tandemkv.selection.Booking;
-import dev.tandemkv.selection.Prompt;
-import dev.tandemkv.selection.SelectRequest;
-import dev.tandemkv.selection.SelectionCore;
-import dev.tandemkv.selection.SessionContext;
-import dev.tandemkv.selection.config.SelectionConfig;
-import dev.tandemkv.selection.host.Replication;
-import dev.tandemkv.selection.host.SelectionHost;
-import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
+import static org.assertj.core.api.Assertions.assertThat;
 
-/** One gateway with a core, a mesh and one thread for both. Every gateway has the same workers and the same seed. */
+import dev.tandemkv.adapters.zmq.SocketLoop;
+import dev.tandemkv.testkit.replica.ReplicaGateway;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+
+/** One gateway with a mesh, and one thread for both. */
 final class Gateway implements AutoCloseable {
 
-    static final int WORKERS = 8;
-    private static final int BLOCK = 16;
+    static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private static final Duration ORPHANS = Duration.ofMinutes(5);
+    private static final int TOPICS = 2;
 
     final SocketLoop loop = SocketLoop.builder().start();
     final ReplicaMesh mesh = ReplicaMesh.builder(MeshSettings.builder("tcp://127.0.0.1:*")
@@ -29,78 +21,26 @@ final class Gateway implements AutoCloseable {
                     .build())
             .loop(loop)
             .start();
-    final Signal signal = new Signal();
-    final SelectionCore core;
-    final Map<String, Booking> own = new HashMap<>();
+    final ReplicaGateway replica = new ReplicaGateway(mesh, loop, ORPHANS);
 
-    Gateway() {
-        core = SelectionCore.builder()
-                .config(SelectionConfig.builder()
-                        .replicaSync(true)
-                        .sessionAffinityTtl(Duration.ofMinutes(10))
-                        .build())
-                .host(SelectionHost.builder()
-                        .replication(
-                                Replication.over(mesh).withObserver((partition, queued, applied) -> signal.changed()))
-                        .build())
-                .scheduler(loop)
-                .random(new SeededRandom(7))
-                .build();
-        for (long id = 1; id <= WORKERS; id++) {
-            core.upsert(WorkerSpec.builder(id)
-                    .endpoint("10.0.0." + id + ":8000")
-                    .blockSize(BLOCK)
-                    .build());
-        }
+    void awaitCount(int bookings) {
+        assertThat(replica.comesToCount(bookings, PATIENCE))
+                .as("counts %s, should count %s", replica.counted(), bookings)
+                .isTrue();
     }
 
-    WorkerRank book(String id, String session) {
-        Booking booking = core.selectAndReserve(
-                        request(id, session).selectionId(id).build())
-                .toCompletableFuture()
-                .join();
-        own.put(id, booking);
-        return booking.id().worker();
-    }
-
-    WorkerRank look(String prompt, String session) {
-        return core.select(request(prompt, session).build())
-                .toCompletableFuture()
-                .join()
-                .worker();
-    }
-
-    private static SelectRequest.Builder request(String seed, String session) {
-        int[] tokens = new int[4 * BLOCK];
-        for (int i = 0; i < tokens.length; i++) {
-            tokens[i] = (seed.hashCode() + i) & Integer.MAX_VALUE;
-        }
-        return SelectRequest.builder(Prompt.ofTokens(tokens)).session(SessionContext.of(session));
-    }
-
-    int counted() {
-        return core.loads(PartitionKey.DEFAULT).orElseThrow().loads().stream()
-                .mapToInt(load -> load.activeRequests())
-                .sum();
-    }
-
-    int counted(WorkerRank on) {
-        return core.loads(PartitionKey.DEFAULT).orElseThrow().loads().stream()
-                .filter(load -> load.worker().equals(on))
-                .mapToInt(load -> load.activeRequests())
-                .sum();
-    }
-
-    void awaitCount(int bookings) throws InterruptedException {
-        signal.await(() -> counted() == bookings);
+    void await(BooleanSupplier condition) {
+        assertThat(replica.comesTrue(condition, PATIENCE)).isTrue();
     }
 
     /** Listen to each other, and know that each hears the other. */
-    static void connect(Gateway a, Gateway b) throws InterruptedException {
-        a.core.registerPeer(b.mesh.endpoint());
-        b.core.registerPeer(a.mesh.endpoint());
-        a.signal.await(() -> a.mesh.stats().joined() >= 2);
-        b.signal.await(() -> b.mesh.stats().joined() >= 2);
+    static void connect(Gateway a, Gateway b) {
+        long heardByA = a.mesh.stats().joined() + TOPICS;
+        long heardByB = b.mesh.stats().joined() + TOPICS;
+        a.replica.core().registerPeer(b.mesh.endpoint());
+        b.replica.core().registerPeer(a.mesh.endpoint());
+        a.await(() -> a.mesh.stats().joined() >= heardByA);
+        b.await(() -> b.mesh.stats().joined() >= heardByB);
     }
 
     /** As a process that dies: what it has booked is not freed, and nobody is told anything. */
@@ -110,7 +50,7 @@ final class Gateway implements AutoCloseable {
 
     @Override
     public void close() {
-        core.close();
+        replica.close();
         mesh.close();
         loop.close();
     }

@@ -22,21 +22,28 @@ final class GatewayProcess {
         }
     }
 
-    private static String answer(Gateway gateway, String[] command) throws InterruptedException {
+    private static String answer(Gateway gateway, String[] command) {
         return switch (command[0]) {
-            case "peer" -> String.valueOf(gateway.core.registerPeer(command[1]));
+            case "peer" -> String.valueOf(gateway.replica.core().registerPeer(command[1]));
             case "heard" -> {
-                gateway.signal.await(() -> gateway.mesh.stats().joined() >= 2);
+                gateway.await(() -> gateway.mesh.stats().joined() >= 2);
                 yield "heard";
             }
-            case "book" -> String.valueOf(gateway.book(command[1], command[2]).workerId());
-            case "look" -> String.valueOf(gateway.look(command[1], command[2]).workerId());
+            case "book" ->
+                String.valueOf(gateway.replica.book(command[1], command[2]).workerId());
+            case "look" ->
+                String.valueOf(gateway.replica.look(command[1], command[2]).workerId());
             case "close" -> {
-                gateway.own.remove(command[1]).close();
+                gateway.replica.free(command[1]);
                 yield "closed";
             }
             case "free" ->
-                gateway.core.free(command[1]).toCompletableFuture().join().name();
+                gateway.replica
+                        .core()
+                        .free(command[1])
+                        .toCompletableFuture()
+                        .join()
+                        .name();
             case "await" -> {
                 gateway.awaitCount(Integer.parseInt(command[1]));
                 yield "reached";

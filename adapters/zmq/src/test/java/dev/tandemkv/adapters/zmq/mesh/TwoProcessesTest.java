@@ -3,7 +3,6 @@ package dev.tandemkv.adapters.zmq.mesh;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.catalog.WorkerRank;
-import dev.tandemkv.selection.Booking;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -66,7 +65,7 @@ class TwoProcessesTest {
             Child there = new Child();
             try {
                 connect(here, there, 2);
-                WorkerRank bound = here.book("ours", "session");
+                WorkerRank bound = here.replica.book("ours", "session");
                 assertThat(there.ask("await 1")).isEqualTo("reached");
                 for (int i = 0; i < 8; i++) {
                     assertThat(there.ask("look prompt" + i + " session")).isEqualTo("" + bound.workerId());
@@ -74,8 +73,8 @@ class TwoProcessesTest {
                 WorkerRank booked = WorkerRank.of(Long.parseLong(there.ask("book theirs another")));
                 assertThat(booked).isNotEqualTo(bound);
                 here.awaitCount(2);
-                assertThat(here.counted(booked)).isEqualTo(1);
-                assertThat(here.look("prompt", "another")).isEqualTo(booked);
+                assertThat(here.replica.counted(booked)).isEqualTo(1);
+                assertThat(here.replica.look("prompt", "another")).isEqualTo(booked);
 
                 assertThat(there.ask("book short third")).isNotNull();
                 here.awaitCount(3);
@@ -83,17 +82,17 @@ class TwoProcessesTest {
                 here.awaitCount(2);
                 assertThat(there.ask("free ours")).isEqualTo("FREED");
                 here.awaitCount(1);
-                here.signal.await(() -> here.core.stats().freed() == 1);
+                here.await(() -> here.replica.core().stats().freed() == 1);
             } finally {
                 there.kill();
             }
-            here.book("kept", "session");
+            here.replica.book("kept", "session");
             try (Child successor = new Child()) {
                 connect(here, successor, 4);
                 assertThat(successor.ask("await 1")).isEqualTo("reached");
                 assertThat(successor.ask("look prompt session"))
-                        .isEqualTo("" + here.look("prompt", "session").workerId());
-                here.own.values().forEach(Booking::close);
+                        .isEqualTo("" + here.replica.look("prompt", "session").workerId());
+                here.replica.freeAll();
                 assertThat(successor.ask("await 0")).isEqualTo("reached");
             }
         }
@@ -101,8 +100,8 @@ class TwoProcessesTest {
 
     private static void connect(Gateway here, Child there, int subscriptions) throws Exception {
         assertThat(there.ask("peer " + here.mesh.endpoint())).isEqualTo("true");
-        here.core.registerPeer(there.endpoint);
-        here.signal.await(() -> here.mesh.stats().joined() >= subscriptions);
+        here.replica.core().registerPeer(there.endpoint);
+        here.await(() -> here.mesh.stats().joined() >= subscriptions);
         assertThat(there.ask("heard")).isEqualTo("heard");
     }
 }
