@@ -83,6 +83,11 @@ public final class EventCursor {
         live = false;
     }
 
+    /** Forgets the number heard last: what comes next may be another publisher's, which something else than numbers will tell. */
+    public void forgetHeard() {
+        heard = false;
+    }
+
     /** The number last applied; none while initial. */
     public OptionalLong position() {
         return live ? OptionalLong.of(applied) : OptionalLong.empty();

@@ -258,6 +258,7 @@ final class RankFeed {
             }
         } else {
             // The cursor stays, so that the next batch shows a gap and has this one replayed.
+            recovery.wasUnreadable(batch.sequence());
             counters.increment(FeedCounter.UNDECODABLE);
             LOG.warn("Rank {}: batch {} cannot be read", rank, Long.toUnsignedString(batch.sequence()));
         }
@@ -280,11 +281,9 @@ final class RankFeed {
     private void take(EventBatch.Applicable batch, EventCursor.Observation seen) {
         boolean begins =
                 seen == EventCursor.Observation.INITIAL && (joinsAnywhere || !stream.isBeyondStart(batch.sequence()));
-        if (begins) {
+        if (begins || seen == EventCursor.Observation.CONTIGUOUS) {
             joinsAnywhere = false;
             recovery.isCaughtUp();
-        }
-        if (begins || seen == EventCursor.Observation.CONTIGUOUS) {
             stream.apply(batch);
         } else {
             recovery.missing(stream.firstMissing(), batch);
@@ -293,9 +292,7 @@ final class RankFeed {
 
     private void onOverflow(long sequence) {
         overflowing.set(false);
-        picture.lost(Exactness.Reason.INGEST_OVERFLOW);
-        observer.onDropped(rank, sequence);
-        recovery.wasDropped();
+        recovery.wasDropped(sequence);
     }
 
     // ---- at the end of every step
@@ -306,10 +303,9 @@ final class RankFeed {
         }
         recovery.settle();
         Exactness now = exactnessNow();
-        Exactness before = told;
-        told = now;
         published = present(now);
-        if (!now.equals(before)) {
+        if (!now.equals(told)) {
+            told = now;
             observer.onExactness(rank, now);
         }
     }

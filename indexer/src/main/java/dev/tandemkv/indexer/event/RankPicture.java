@@ -108,6 +108,13 @@ final class RankPicture {
         continuity = EventBatch.Continuity.ANEW;
     }
 
+    /** The publisher's history comes from its first batch on: what a snapshot says, perhaps of another process, is not needed. */
+    void learnsEverything() {
+        if (mayHold) {
+            restart();
+        }
+    }
+
     private void apply(KvEvent event) {
         boolean onDevice = tierOf(event) == Tier.DEVICE;
         if (onDevice && isUnsupported()) {

@@ -5,48 +5,21 @@ import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gets one rank's lost batches back: asks its source, judges the answers, and decides what is lost for good. Touched by the rank's mailbox
- * alone, except {@code source}, which any thread may read.
+ * Gets one rank's lost batches back: decides when its source is asked for what, judges the answers, and decides what is lost for good.
+ * Touched by the rank's mailbox alone, except {@code source}, which any thread may read.
  *
- * <p>At most one request is out or waiting for its turn; meanwhile live batches are held. A request carries a generation, and an answer to
- * an older one means nothing.
+ * <p>While a request is open, live batches are held. After the publisher was not heard for a while, nothing is applied until it is recognised:
+ * numbers may have gone on with a successor's, so they decide only where nothing can be replayed.
  */
-final class Recovery {
+final class Recovery implements Inquiry.Asker {
 
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
-
-    private enum Kind {
-        REPLAY,
-        /** A replay that has to begin with the last batch known: that of a snapshot, or of before an interruption. */
-        VERIFY,
-        RESYNC
-    }
-
-    /**
-     * @param from first number wanted
-     * @param round how often this gap was asked for
-     * @param target number of the live batch that showed the gap, if one did
-     * @param highest highest number that any reply brought, if one did
-     * @param unfilled whether part of the gap was given up already
-     */
-    private record Request(
-            Kind kind,
-            long from,
-            int round,
-            @Nullable Long target,
-            @Nullable Long highest,
-            boolean unfilled) {
-        static Request of(Kind kind, long from, @Nullable Long target) {
-            return new Request(kind, from, 1, target, null, false);
-        }
-    }
 
     private final WorkerRank rank;
     private final OrderedStream stream;
@@ -60,31 +33,32 @@ final class Recovery {
     /** Runs work as a step of the rank. */
     private final Consumer<Runnable> steps;
 
+    private final Inquiry inquiry;
     private final Backoff replayBackoff;
     private final Backoff resyncBackoff;
     private volatile FeedSource source;
 
-    /** The snapshot that this rank began with has not been seen to belong to the present publisher. */
-    private boolean unverified;
-
     /** What this incarnation published before it was heard has been asked for, or is known to be nothing. */
     private boolean caughtUp;
 
-    /** Live batches were dropped by a bounded buffer. */
-    private boolean dropped;
+    /** Something was heard or asked for: from then on nothing may be missed. */
+    private boolean followed;
 
     /** Nothing is heard for now. */
     private boolean interrupted;
 
-    /** Nothing was heard for a while, and what was said then has still to be asked. */
-    private boolean doubtful;
+    /** What is known has not been seen to be of the publisher that is heard. */
+    private boolean unrecognised;
 
-    /** What was known when it was heard again may be another publisher's. */
-    private boolean suspect;
+    /** There may be batches that did not arrive and will not show as a gap before the next one does. */
+    private boolean behind;
 
-    private long generation;
-    private @Nullable Request request;
-    private Scheduler.@Nullable Task timer;
+    /** Highest number that a bounded buffer is known to have dropped and that was not asked for since. */
+    private @Nullable Long dropped;
+
+    /** Number of the last live batch that could not be read; the next one has it asked for. */
+    private @Nullable Long unread;
+
     private Scheduler.@Nullable Task retry;
 
     Recovery(
@@ -108,6 +82,7 @@ final class Recovery {
         this.ticker = ticker;
         this.scheduler = scheduler;
         this.steps = steps;
+        inquiry = new Inquiry(rank, this::source, config, counters, observer, scheduler, steps, this);
         replayBackoff =
                 new Backoff(config.backoffMin().toNanos(), config.backoffMax().toNanos());
         resyncBackoff =
@@ -129,65 +104,90 @@ final class Recovery {
     /** The rank began with a snapshot; its publisher has still to be recognised if its time stamp is known. */
     void startsFromSnapshot() {
         caughtUp = true;
-        unverified = !Double.isNaN(stream.timestamp());
+        unrecognised = stream.anchor() != null;
     }
 
-    /** Nothing that was published before the batch at hand is of interest. */
+    /** Everything before the live batch at hand is known, or of no interest. */
     void isCaughtUp() {
         caughtUp = true;
+        followed = true;
+        behind = false;
     }
 
     boolean isBusy() {
-        return request != null;
+        return inquiry.isOpen();
     }
 
     /** A live batch was dropped; it will be asked for when nothing else is. */
-    void wasDropped() {
-        dropped = true;
+    void wasDropped(long sequence) {
+        picture.lost(Exactness.Reason.INGEST_OVERFLOW);
+        observer.onDropped(rank, sequence);
+        Long before = dropped;
+        dropped = before == null || Long.compareUnsigned(before, sequence) < 0 ? sequence : before;
+    }
+
+    /** A live batch could not be read. */
+    void wasUnreadable(long sequence) {
+        followed = true;
+        unread = sequence;
     }
 
     /**
      * The publisher is not heard until further notice. What it was asked for could be answered by a successor, whose batches may go on with
-     * the numbers of those applied: so the answer is not waited for, and what is missing is asked for once the publisher is recognised.
+     * the numbers of those applied: so the answer is not waited for.
      */
     void interrupted() {
         interrupted = true;
-        if (awaitsRecognition()) {
-            abandonRequest();
+        inquiry.abandon();
+        if (source.replay() == null) {
+            resume();
         }
     }
 
-    /** It is heard again. */
+    /**
+     * It, or its successor, is heard from now on. What was asked for before is asked for anew, and what was held comes with that answer: it
+     * begins with the anchor if the publisher is the same.
+     */
     void reconnected() {
-        suspect |= interrupted && !(stream.isInitial() && stream.holdsNothing());
+        behind |= followed || source.catchup() == FeedSource.Catchup.AT_ONCE;
         interrupted = false;
-        doubtful = true;
+        inquiry.abandon();
+        cancelRetry();
         replayBackoff.succeeded();
+        if (source.replay() == null) {
+            resume();
+            return;
+        }
+        stream.isHeardAnew();
+        dropped = null;
+        unread = null;
+        unrecognised |= !stream.isInitial();
     }
 
     /** Whether what comes live cannot be placed yet: it may be of another publisher than what is known, and the source can tell. */
     boolean awaitsRecognition() {
-        return interrupted && !stream.isInitial() && source.replay() != null;
+        return source.replay() != null && (interrupted || unrecognised);
     }
 
-    /** Whether something may be missing though nothing shows it: nobody is heard, or what was published before has not been learned. */
+    /** Whether something may be missing though nothing shows it. */
     boolean isOpen() {
-        return interrupted || isCatchUpDue();
+        Long unknown = unread;
+        return interrupted || awaitsRecognition() || isReplayDue() || (unknown != null && !stream.isApplied(unknown));
     }
 
-    private boolean isCatchUpDue() {
-        return !caughtUp
-                && stream.isInitial()
-                && source.replay() != null
-                && source.catchup() == FeedSource.Catchup.AT_ONCE;
+    private boolean isReplayDue() {
+        boolean unknownPast = !caughtUp && stream.isInitial() && source.catchup() == FeedSource.Catchup.AT_ONCE;
+        return source.replay() != null && (behind || dropped != null || unknownPast);
     }
 
-    /** Holds a live batch while a request is out. */
+    /** Holds a live batch while a request is open. */
     void hold(EventBatch.Applicable batch) {
-        if (stream.heldCount() >= config.maxHeld()) {
+        followed = true;
+        if (!interrupted && stream.contradicts(List.of(batch))) {
+            otherPublisher();
+        } else if (stream.heldCount() >= config.maxHeld()) {
             counters.increment(FeedCounter.HELD_DROPPED);
-            dropped = true;
-            observer.onDropped(rank, batch.sequence());
+            wasDropped(batch.sequence());
         } else {
             stream.hold(batch);
         }
@@ -214,35 +214,35 @@ final class Recovery {
     }
 
     private void beginAnew() {
-        abandonRequest();
+        inquiry.abandon();
         stream.restart();
         picture.restart();
-        unverified = false;
+        unrecognised = false;
         caughtUp = false;
-        dropped = false;
-        doubtful = false;
-        suspect = false;
+        behind = false;
+        dropped = null;
+        unread = null;
         replayBackoff.succeeded();
     }
 
     /** Goes on, at the end of a step, with what is due and nobody is at. */
     void settle() {
-        if (request == null && doubtful) {
-            askWhatWasMissed();
-        }
-        if (awaitsRecognition()) {
+        if (inquiry.isOpen() || (interrupted && source.replay() != null)) {
             return;
         }
-        if (request == null && dropped) {
-            askForDropped();
-        }
-        if (request == null) {
-            scheduleRetry();
+        if (awaitsRecognition()) {
+            recognise();
+        } else {
+            askWhatIsDue();
         }
     }
 
     void stop() {
-        abandonRequest();
+        inquiry.abandon();
+        cancelRetry();
+    }
+
+    private void cancelRetry() {
         if (retry != null) {
             retry.cancel();
             retry = null;
@@ -254,24 +254,33 @@ final class Recovery {
     /** Asks for what was published before, if that is due; evaluated whenever the source becomes better known. */
     void catchUp() {
         if (source.replay() == null) {
-            if (unverified) {
+            if (unrecognised) {
                 picture.lost(Exactness.Reason.NO_REPLAY_SOURCE);
             }
-        } else if (request != null) {
-            return;
-        } else if (unverified) {
-            begin(Request.of(Kind.VERIFY, stream.firstMissing() - 1, null));
-        } else if (!caughtUp && source.catchup() == FeedSource.Catchup.AT_ONCE) {
-            if (stream.isInitial()) {
-                begin(Request.of(Kind.REPLAY, source.firstSequence(), null));
-            } else if (picture.needsContents()) {
-                // Batches were lost before the source could replay: only its whole history helps now.
-                begin(Request.of(Kind.RESYNC, source.firstSequence(), null));
-            }
+            resume();
+        } else if (!inquiry.isOpen()
+                && !awaitsRecognition()
+                && !caughtUp
+                && source.catchup() == FeedSource.Catchup.AT_ONCE
+                && !stream.isInitial()
+                && picture.needsContents()) {
+            // Batches were lost before the source could replay: only its whole history helps now.
+            inquiry.begin(Request.resync(source.firstSequence()));
+        }
+    }
+
+    /** The publisher is the same if it still has the anchor. Where there is none, nothing tells whose the content is. */
+    private void recognise() {
+        BatchMark anchor = stream.anchor();
+        if (anchor != null) {
+            inquiry.begin(Request.verify(anchor));
+        } else {
+            successor();
         }
     }
 
     private void askReplay(long from, @Nullable Long target) {
+        followed = true;
         if (source.replay() == null) {
             stream.giveUp(Exactness.Reason.NO_REPLAY_SOURCE);
             return;
@@ -281,130 +290,83 @@ final class Recovery {
             // An earlier gap was not filled, and holding events for so long would be worse than losing these.
             giveUp(Exactness.Reason.NON_CONTIGUOUS);
         } else if (wait > 0) {
-            beginAfter(wait, Request.of(Kind.REPLAY, from, target));
+            inquiry.beginAfter(wait, Request.replay(from, target));
         } else {
-            begin(Request.of(Kind.REPLAY, from, target));
+            inquiry.begin(Request.replay(from, target));
         }
     }
 
-    private void beginAfter(long wait, Request next) {
-        request = next;
-        long own = ++generation;
-        timer = scheduler.schedule(
-                Duration.ofNanos(wait),
-                () -> steps.accept(() -> {
-                    if (own == generation) {
-                        begin(next);
-                    }
-                }));
-    }
-
-    private void begin(Request next) {
-        request = next;
-        long own = ++generation;
-        timer = scheduler.schedule(
-                config.replyTimeout(),
-                () -> steps.accept(() -> onReply(own, null, "no reply in " + config.replyTimeout())));
-        try {
-            send(next)
-                    .whenComplete((reply, failure) -> steps.accept(() -> onReply(own, reply, String.valueOf(failure))));
-        } catch (RuntimeException e) {
-            onReply(own, null, e.toString());
+    /** A resync where one would help, or what may be missing at the end: each waits for its turn without holding live batches. */
+    private void askWhatIsDue() {
+        long now = ticker.read();
+        boolean resync = picture.needsContents() && source.resync() != null;
+        boolean replay = isReplayDue();
+        if (retry != null || !(resync || replay)) {
+            return;
         }
-    }
-
-    private CompletionStage<? extends ReplayReply> send(Request next) {
-        ReplaySource replay = source.replay();
-        if (next.kind() == Kind.RESYNC) {
-            counters.increment(FeedCounter.RESYNCS);
-            observer.onResyncRequested(rank);
-            ResyncSource resync = source.resync();
-            if (resync != null) {
-                return resync.resync(rank);
-            }
-            if (replay != null) {
-                return ResyncSource.replayFromStart(replay, source.firstSequence())
-                        .resync(rank);
-            }
-        }
-        if (replay == null) {
-            throw new IllegalStateException("replay source: withdrawn (expected: present)");
-        }
-        counters.increment(FeedCounter.REPLAYS);
-        observer.onReplayRequested(rank, next.from(), next.round());
-        return replay.replay(rank, next.from());
-    }
-
-    private void abandonRequest() {
-        generation++;
-        request = null;
-        if (timer != null) {
-            timer.cancel();
-            timer = null;
+        long wait = replay ? replayBackoff.remaining(now) : resyncBackoff.remaining(now);
+        if (wait > 0) {
+            retry = scheduler.schedule(Duration.ofNanos(wait), () -> steps.accept(() -> retry = null));
+        } else if (replay) {
+            Long target = dropped;
+            dropped = null;
+            behind = false;
+            inquiry.begin(
+                    Request.replay(stream.firstMissing(), target == null || stream.isApplied(target) ? null : target));
+        } else {
+            inquiry.begin(Request.resync(source.firstSequence()));
         }
     }
 
     // ---- answers
 
-    private void onReply(long own, @Nullable ReplayReply reply, String failure) {
-        Request answered = request;
-        if (own != generation || answered == null) {
-            return;
-        }
-        abandonRequest();
-        if (reply == null) {
-            onFailure(answered, failure);
-        } else if (reply instanceof ReplayReply.Contents contents) {
-            onContents(answered, contents);
+    @Override
+    public void answered(Request request, ReplayReply reply) {
+        if (reply instanceof ReplayReply.Contents contents) {
+            onContents(request, contents);
         } else {
-            onBatches(answered, (ReplayReply.Batches) reply);
+            onBatches(request, (ReplayReply.Batches) reply);
         }
     }
 
-    private void onFailure(Request failed, String cause) {
-        LOG.warn("Rank {}: {} failed: {}", rank, failed.kind(), cause);
+    @Override
+    public void failed(Request request, String cause) {
+        LOG.warn("Rank {}: {} failed: {}", rank, request.kind(), cause);
         counters.increment(FeedCounter.RECOVERY_FAILURES);
         observer.onRecoveryFailed(rank, cause);
         long now = ticker.read();
-        switch (failed.kind()) {
+        switch (request.kind()) {
             case RESYNC -> {
                 resyncBackoff.failed(now);
                 resume();
             }
             case VERIFY -> {
                 replayBackoff.failed(now);
-                if (!unverified) {
-                    resume();
-                } else if (failed.round() < config.replayRounds()) {
-                    beginAfter(
-                            replayBackoff.remaining(now),
-                            new Request(Kind.VERIFY, failed.from(), failed.round() + 1, null, null, false));
+                if (request.round() < config.replayRounds()) {
+                    inquiry.beginAfter(replayBackoff.remaining(now), request.again());
                 } else {
-                    // Whose content this is cannot be found out: an empty rank is never too much.
-                    List<EventBatch> arrived = stream.heldBatches();
-                    beginAnew();
-                    stream.merge(arrived);
-                    stream.giveUp(Exactness.Reason.EMPTY);
+                    giveContentUp();
                 }
             }
             case REPLAY -> {
                 replayBackoff.failed(now);
-                if (failed.target() != null || failed.round() > 1) {
-                    giveUp(reasonFor(failed));
+                if (request.target() != null || request.round() > 1) {
+                    giveUp(reasonFor(request));
                 } else {
                     resume();
                 }
+                behind |= !isReached(request.target());
             }
         }
     }
 
     private void onContents(Request answered, ReplayReply.Contents contents) {
         if (!picture.replace(contents)) {
-            onFailure(answered, "its contents cannot be read");
+            failed(answered, "its contents cannot be read");
             return;
         }
         stream.contains(contents.cursor(), contents.timestamp());
-        unverified = false;
+        unrecognised = false;
         caughtUp = true;
         replayBackoff.succeeded();
         resyncBackoff.pause(ticker.read());
@@ -418,14 +380,21 @@ final class Recovery {
         List<EventBatch> batches = arrived.stream()
                 .filter(batch -> Long.compareUnsigned(batch.sequence(), answered.from()) >= 0)
                 .toList();
-        if (answered.kind() == Kind.VERIFY && !verify(answered, reply, batches)) {
+        if (answered.kind() == Request.Kind.VERIFY && !verify(answered, reply, batches)) {
             return;
         }
         if (stream.contradicts(batches)) {
             otherPublisher();
             return;
         }
-        boolean news = stream.merge(batches);
+        boolean proven = answered.kind() == Request.Kind.VERIFY || stream.confirms(batches);
+        if (proven) {
+            stream.recognised();
+        }
+        if (stream.isInitial() && !batches.isEmpty() && batches.get(0).sequence() == source.firstSequence()) {
+            picture.learnsEverything();
+        }
+        boolean news = stream.merge(batches, proven || stream.isEmpty());
         boolean unfilled = answered.unfilled();
         Long highest = answered.highest();
         if (!batches.isEmpty()) {
@@ -443,30 +412,35 @@ final class Recovery {
         stream.drain();
         boolean inside =
                 !stream.holdsNothing() && highest != null && Long.compareUnsigned(highest, stream.firstMissing()) > 0;
+        Request done = answered.after(highest, unfilled);
         if (news && (inside || reply.end() == ReplayReply.End.SILENT) && answered.round() < config.replayRounds()) {
-            begin(new Request(
-                    Kind.REPLAY, stream.firstMissing(), answered.round() + 1, answered.target(), highest, unfilled));
+            inquiry.begin(done.next(stream.firstMissing()));
         } else {
-            finish(new Request(Kind.REPLAY, answered.from(), answered.round(), answered.target(), highest, unfilled));
+            finish(done, reply.end());
         }
     }
 
-    /** Whether the reply shows that the snapshot belongs to the present publisher; if not, what has to be done is under way. */
+    /** Whether the reply shows that what is known is of the present publisher; if not, what has to be done is under way. */
     private boolean verify(Request answered, ReplayReply.Batches reply, List<EventBatch> batches) {
+        BatchMark anchor = stream.anchor();
         if (batches.isEmpty() && reply.end() == ReplayReply.End.SILENT) {
-            onFailure(answered, "no batch and no end marker");
+            failed(answered, "no batch and no end marker");
             return false;
         }
-        boolean same = !batches.isEmpty()
-                && batches.get(0) instanceof EventBatch.Applicable first
-                && first.sequence() == answered.from()
-                && first.timestamp() == stream.timestamp();
-        if (same) {
-            unverified = false;
+        if (anchor != null && anchor.begins(batches)) {
+            unrecognised = false;
             return true;
         }
-        otherPublisher();
+        successor();
         return false;
+    }
+
+    /** What is known is not of the publisher that is heard, which is asked for everything. What came live since it is heard is its. */
+    private void successor() {
+        List<EventBatch> lives = stream.heldBatches();
+        restart(source.firstSequence());
+        lives.forEach(stream::hold);
+        askReplay(source.firstSequence(), null);
     }
 
     /**
@@ -476,6 +450,17 @@ final class Recovery {
     private void otherPublisher() {
         restart(source.firstSequence());
         askReplay(source.firstSequence(), null);
+    }
+
+    /** Whose content this is cannot be found out: an empty rank is never too much. What it published is asked for until there is an answer. */
+    private void giveContentUp() {
+        LOG.warn("Rank {}: its publisher cannot be recognised; its content is dropped", rank);
+        List<EventBatch> lives = stream.heldBatches();
+        beginAnew();
+        behind = true;
+        replayBackoff.failed(ticker.read());
+        lives.forEach(stream::hold);
+        stream.giveUp(Exactness.Reason.EMPTY);
     }
 
     /**
@@ -490,21 +475,34 @@ final class Recovery {
         }
     }
 
-    private void finish(Request done) {
+    private void finish(Request done, ReplayReply.End end) {
         caughtUp = true;
         Long target = done.target();
-        boolean reached = target == null || (!stream.isInitial() && stream.isApplied(target));
-        boolean filled = !done.unfilled() && reached;
-        if (filled) {
+        boolean reached = isReached(target);
+        if (end == ReplayReply.End.MARKED) {
+            behind = false;
+        } else {
+            // Without end marker nobody knows what else there is, unless it was heard.
+            behind |= target == null;
+        }
+        if (!done.unfilled() && (reached || (target == null && !behind))) {
             replayBackoff.succeeded();
-            picture.overflowFilled();
+            if (dropped == null) {
+                picture.overflowFilled();
+            }
         } else {
             replayBackoff.failed(ticker.read());
         }
-        if (!reached) {
+        if (target != null && !reached) {
             giveUp(reasonFor(done));
+            behind |= !isReached(target);
         }
         resume();
+    }
+
+    /** Whether nothing is known to be missing up to a number; false where the number is not known. */
+    private boolean isReached(@Nullable Long target) {
+        return target != null && stream.isApplied(target);
     }
 
     private Exactness.Reason reasonFor(Request done) {
@@ -519,52 +517,12 @@ final class Recovery {
 
     /** Goes on with what arrived live meanwhile. A hole in it is a gap of its own. */
     private void resume() {
-        if (request != null) {
+        if (inquiry.isOpen()) {
             return;
         }
         stream.drain();
         if (!stream.holdsNothing()) {
             gap(stream.firstMissing(), stream.firstHeld());
-        }
-    }
-
-    private void askForDropped() {
-        dropped = false;
-        if (source.replay() != null && replayBackoff.remaining(ticker.read()) == 0) {
-            begin(Request.of(Kind.REPLAY, stream.firstMissing(), null));
-        }
-    }
-
-    /**
-     * After an interruption the last batch applied must come back, if the publisher is the same, and what followed it. Where this is not to
-     * be had, the numbers of the batches to come decide, as they do without a replay source.
-     */
-    private void askWhatWasMissed() {
-        boolean recognisable = suspect && !Double.isNaN(stream.timestamp());
-        doubtful = false;
-        suspect = false;
-        if (source.replay() == null || (stream.isInitial() && source.catchup() != FeedSource.Catchup.AT_ONCE)) {
-            resume();
-        } else if (recognisable) {
-            begin(Request.of(Kind.VERIFY, stream.firstMissing() - 1, null));
-        } else {
-            begin(Request.of(Kind.REPLAY, stream.firstMissing(), null));
-        }
-    }
-
-    /** A resync where one would help, or a catch-up that failed: each waits for its turn without holding live batches. */
-    private void scheduleRetry() {
-        long now = ticker.read();
-        boolean resync = picture.needsContents() && source.resync() != null;
-        boolean replay = isCatchUpDue();
-        if (retry != null || !(resync || replay)) {
-            return;
-        }
-        long wait = resync ? resyncBackoff.remaining(now) : replayBackoff.remaining(now);
-        if (wait == 0) {
-            begin(Request.of(resync ? Kind.RESYNC : Kind.REPLAY, source.firstSequence(), null));
-        } else {
-            retry = scheduler.schedule(Duration.ofNanos(wait), () -> steps.accept(() -> retry = null));
         }
     }
 }

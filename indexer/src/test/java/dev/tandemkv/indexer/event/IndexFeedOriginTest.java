@@ -125,8 +125,9 @@ class IndexFeedOriginTest {
         f.advance(60_000);
         assertThat(f.exactness()).isEqualTo(Exactness.RECOVERING);
         f.advance(600_000);
-        assertThat(f.publisher.requests).hasSize(8).containsOnly(5L);
+        assertThat(f.publisher.requests).startsWith(5L, 5L, 5L, 5L, 5L, 5L, 5L, 5L, 0L);
         assertThat(f.score(99)).isZero();
+        assertThat(f.exactness()).isEqualTo(Exactness.RECOVERING);
     }
 
     @Test
