@@ -50,7 +50,24 @@ final class RankListener {
     private @Nullable Subscription subscription;
     private long attempt;
     private boolean connected;
+
+    /** A connection began of which the feed has not been told. */
+    private boolean begun;
+
+    /** The connection that the last message came by. */
+    private @Nullable Object heard;
+
+    /** The one before it: what still comes by it is of an engine that ended. */
+    private @Nullable Object former;
+
+    /** The feed was told of a connection by which nothing has come yet. */
+    private boolean fresh;
+
     private boolean registered;
+
+    /** Not before the first connection: the answer could be that of an engine which is never heard. */
+    private boolean asksForThePast;
+
     private boolean ended;
     private final LongAdder connections = new LongAdder();
     private volatile DumpRestore.@Nullable Outcome restored;
@@ -102,6 +119,8 @@ final class RankListener {
         incarnation = ofIncarnation;
         attempt = lifecycle.begin();
         connected = false;
+        begun = false;
+        fresh = false;
         try {
             subscribe();
         } catch (BadRequestException | ConflictException e) {
@@ -129,14 +148,22 @@ final class RankListener {
             throw new ConflictException("topic", topic, "already followed for another rank");
         }
         connected = true;
+        begun = true;
         lifecycle.subscribed(attempt);
     }
 
     /** The connection came or went. */
     private void onLine(boolean up) {
+        if (connected) {
+            connected = false;
+            fresh = false;
+            attempt = lifecycle.begin();
+            feed.interrupted(stream.rank());
+        }
         if (up) {
             connections.increment();
             connected = true;
+            begun = true;
             lifecycle.subscribed(attempt);
             // Not here: this can be between two messages of this socket, and what waits in it is to be taken first.
             long ownAttempt = attempt;
@@ -147,10 +174,6 @@ final class RankListener {
                             goOn();
                         }
                     }));
-        } else if (connected) {
-            connected = false;
-            attempt = lifecycle.begin();
-            feed.interrupted(stream.rank());
         }
     }
 
@@ -164,20 +187,31 @@ final class RankListener {
         }
         Subscription own = subscription;
         if (own != null) {
-            own.listen(this::receive, settings.receiveHighWater());
+            own.listen(this::receive);
         }
         if (connected) {
             long ownAttempt = attempt;
             lifecycle.ready(attempt);
-            feed.reconnected(stream.rank());
+            if (begun) {
+                reconnected();
+            }
             feed.flush(stream.rank(), () -> lifecycle.drained(ownAttempt));
-        } else {
-            feed.interrupted(stream.rank());
         }
+    }
+
+    /** What waited in the socket has been taken; what is asked from now on is asked of the engine that the connection leads to. */
+    private void reconnected() {
+        told();
+        if (!asksForThePast) {
+            asksForThePast = true;
+            feed.update(stream.rank(), feedSource());
+        }
+        feed.reconnected(stream.rank());
     }
 
     private void register() {
         registered = true;
+        asksForThePast = connected;
         FeedSource source = feedSource();
         Optional<RankCheckpoint> known =
                 peers.take(stream.partition(), stream.hasher().blockSize(), stream.rank());
@@ -186,6 +220,17 @@ final class RankListener {
         } else {
             feed.register(stream.rank(), source);
         }
+        if (!connected) {
+            feed.interrupted(stream.rank());
+        } else if (known.isEmpty()) {
+            told();
+        }
+    }
+
+    private void told() {
+        begun = false;
+        // Which connection to the shared endpoint is a rank's, its first message tells.
+        fresh = subscription != null;
     }
 
     private FeedSource feedSource() {
@@ -195,11 +240,28 @@ final class RankListener {
                 .traits(source.family().traits(source.fullReports()))
                 .firstSequence(source.firstSequence())
                 .incarnation(incarnation)
+                .catchup(asksForThePast ? FeedSource.Catchup.AT_ONCE : FeedSource.Catchup.ON_FIRST_BATCH)
                 .replay(replay == null ? null : new RankReplay(loop, replay, messages, settings))
                 .build();
     }
 
-    private void receive(List<byte[]> frames) {
+    /**
+     * A message that came by another connection than the last one is perhaps another engine's, and the feed hears of that before it. Where the
+     * end of a connection is told at all, it has been told by now; on the shared endpoint only the messages tell.
+     */
+    private void receive(List<byte[]> frames, @Nullable Object connection) {
+        if (connection != null && connection != heard) {
+            if (connection == former) {
+                return;
+            }
+            if (!fresh) {
+                feed.interrupted(stream.rank());
+                feed.reconnected(stream.rank());
+            }
+            former = heard;
+            heard = connection;
+            fresh = false;
+        }
         messages.live(frames).ifPresent(feed::offer);
     }
 
@@ -210,6 +272,9 @@ final class RankListener {
         incarnation = ofIncarnation;
         if (registered) {
             feed.update(stream.rank(), feedSource());
+            if (!connected) {
+                feed.interrupted(stream.rank());
+            }
         }
     }
 

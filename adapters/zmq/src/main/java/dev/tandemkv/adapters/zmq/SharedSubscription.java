@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
@@ -19,7 +20,7 @@ final class SharedSubscription {
     private final ZMQ.Socket socket;
 
     /** By the whole topic's bytes. */
-    private final Map<ByteBuffer, SocketLoop.Receiver> targets = new HashMap<>();
+    private final Map<ByteBuffer, SocketLoop.ConnectionReceiver> targets = new HashMap<>();
 
     private final LongAdder unknownTopics = new LongAdder();
     private boolean closed;
@@ -44,7 +45,7 @@ final class SharedSubscription {
     }
 
     void listen() {
-        loop.listen(socket, this::receive);
+        loop.listenByConnection(socket, this::receive);
     }
 
     /** Where engines connect to. */
@@ -53,7 +54,7 @@ final class SharedSubscription {
     }
 
     /** Whether the topic was free. */
-    boolean add(String topic, SocketLoop.Receiver receiver) {
+    boolean add(String topic, SocketLoop.ConnectionReceiver receiver) {
         return targets.putIfAbsent(key(topic), receiver) == null;
     }
 
@@ -65,12 +66,12 @@ final class SharedSubscription {
         return unknownTopics.sum();
     }
 
-    private void receive(List<byte[]> frames) {
-        SocketLoop.Receiver target = targets.get(ByteBuffer.wrap(frames.get(0)));
+    private void receive(List<byte[]> frames, @Nullable Object connection) {
+        SocketLoop.ConnectionReceiver target = targets.get(ByteBuffer.wrap(frames.get(0)));
         if (target == null) {
             unknownTopics.increment();
         } else {
-            target.receive(frames);
+            target.receive(frames, connection);
         }
     }
 

@@ -27,6 +27,8 @@ import org.slf4j.LoggerFactory;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
+import zmq.Msg;
+import zmq.io.Metadata;
 
 /**
  * The one thread that touches sockets: those of an ingress, of a replica mesh, or of both. Others hand it work through a queue and wake it
@@ -66,6 +68,15 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         void receive(List<byte[]> frames);
     }
 
+    /** Takes one message and the connection that it came by, on the loop's thread. */
+    @FunctionalInterface
+    interface ConnectionReceiver {
+        /** @param connection the same object for all messages of one connection, or {@code null} if its peer is too old to tell */
+        void receive(List<byte[]> frames, @Nullable Object connection);
+    }
+
+    private record Message(List<byte[]> frames, @Nullable Object connection) {}
+
     /** Told what went wrong, on the loop's thread. */
     @FunctionalInterface
     public interface Observer {
@@ -86,7 +97,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicLong failures = new AtomicLong();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-    private final Map<ZMQ.Socket, Receiver> receivers = new LinkedHashMap<>();
+    private final Map<ZMQ.Socket, ConnectionReceiver> receivers = new LinkedHashMap<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>(SocketLoop::earlierFirst);
     private long timersMade;
     private List<ZMQ.Socket> polled = List.of();
@@ -200,6 +211,11 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     /** Has every message of a socket taken, until it is closed. */
     public void listen(ZMQ.Socket socket, Receiver receiver) {
+        listenByConnection(socket, (frames, connection) -> receiver.receive(frames));
+    }
+
+    /** As {@link #listen}, for who has to tell connections apart. */
+    void listenByConnection(ZMQ.Socket socket, ConnectionReceiver receiver) {
         receivers.put(socket, receiver);
         changed = true;
     }
@@ -305,30 +321,35 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     }
 
     private void receive(ZMQ.Socket socket, int most) {
-        Receiver receiver = receivers.get(socket);
+        ConnectionReceiver receiver = receivers.get(socket);
         for (int i = 0; i < most && receiver != null; i++) {
-            List<byte[]> frames = message(socket);
-            if (frames.isEmpty()) {
+            Message message = message(socket);
+            if (message == null) {
                 return;
             }
             // What JeroMQ told of the connection was said before the message came: it is heard before it as well.
             runCommands();
-            Receiver to = receivers.get(socket);
+            ConnectionReceiver to = receivers.get(socket);
             if (to != null) {
-                attempt(() -> to.receive(frames));
+                attempt(() -> to.receive(message.frames(), message.connection()));
             }
             receiver = receivers.get(socket);
         }
     }
 
-    private static List<byte[]> message(ZMQ.Socket socket) {
-        List<byte[]> frames = new ArrayList<>(4);
-        byte[] frame = socket.recv(ZMQ.DONTWAIT);
-        while (frame != null) {
-            frames.add(frame);
-            frame = socket.hasReceiveMore() ? socket.recv(ZMQ.DONTWAIT) : null;
+    /** JeroMQ gives the messages of a connection one and the same object of metadata. */
+    private static @Nullable Message message(ZMQ.Socket socket) {
+        Msg frame = socket.recvMsg(ZMQ.DONTWAIT);
+        if (frame == null) {
+            return null;
         }
-        return frames;
+        Metadata metadata = frame.getMetadata();
+        List<byte[]> frames = new ArrayList<>(4);
+        while (frame != null) {
+            frames.add(frame.data());
+            frame = frame.hasMore() ? socket.recvMsg(ZMQ.DONTWAIT) : null;
+        }
+        return new Message(frames, metadata);
     }
 
     /** Whether work succeeded. An error is no reason either for all other streams to fall silent. */

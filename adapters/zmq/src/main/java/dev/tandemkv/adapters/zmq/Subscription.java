@@ -22,31 +22,37 @@ final class Subscription {
     private final String endpoint;
     private final Duration patience;
     private final Consumer<Boolean> line;
+
+    /** Messages that can wait in the socket: so many in its pipe, and one that it has taken out already. */
+    private final int mostWaiting;
+
     private boolean up;
+
     /** Whether the connection will be looked after. */
     private boolean watched;
 
     private boolean closed;
 
     private Subscription(
-            SocketLoop loop, ZMQ.Socket socket, String endpoint, Duration patience, Consumer<Boolean> line) {
+            SocketLoop loop, ZMQ.Socket socket, String endpoint, ZmqSettings settings, Consumer<Boolean> line) {
         this.loop = loop;
         this.socket = socket;
         this.endpoint = endpoint;
-        this.patience = patience;
         this.line = line;
+        patience = settings.reconnectMax();
+        mostWaiting = settings.receiveHighWater() + 1;
     }
 
     /**
      * Connects to a publisher.
      *
-     * @param line told whether there is a connection, on the loop's thread, whenever that changes
+     * @param line told whether there is a connection, on the loop's thread, whenever that changes or there is another one
      * @throws RuntimeException if the endpoint cannot be connected to; nothing stays open
      */
     static Subscription connect(
             SocketLoop loop, String endpoint, @Nullable String topic, ZmqSettings settings, Consumer<Boolean> line) {
         ZMQ.Socket socket = loop.open(SocketType.SUB);
-        Subscription subscription = new Subscription(loop, socket, endpoint, settings.reconnectMax(), line);
+        Subscription subscription = new Subscription(loop, socket, endpoint, settings, line);
         try {
             configure(socket, settings);
             // A subscription is a prefix; the listener compares the whole topic.
@@ -98,9 +104,9 @@ final class Subscription {
         }
     }
 
-    /** Takes what waits, and then what comes. */
-    void listen(SocketLoop.Receiver receiver, int mostWaiting) {
-        loop.listen(socket, receiver);
+    /** Takes what waits, all of an ended connection included, and then what comes. */
+    void listen(SocketLoop.ConnectionReceiver receiver) {
+        loop.listenByConnection(socket, receiver);
         loop.drain(socket, mostWaiting);
     }
 
