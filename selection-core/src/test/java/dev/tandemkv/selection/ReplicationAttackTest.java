@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What peers, the network and time do to mirrors, and what must not come of it. */
@@ -320,6 +321,36 @@ class ReplicationAttackTest {
         fleet.time.advance(ORPHAN.dividedBy(2));
         assertThat(b.load().potentialPrefillTokens()).isZero();
         assertThat(c.load()).isEqualTo(b.load()).isEqualTo(a.load());
+    }
+
+    /** What does not fit would be the same in every round. */
+    @Test
+    void joiner_isToldEverything_alsoWhereTheWayOutIsNarrow() {
+        Replica a = fleet.replica().workers(1);
+        for (int i = 0; i < 10; i++) {
+            a.f.book(request(i, 64, "r" + i));
+        }
+        AtomicInteger room = new AtomicInteger();
+        a.channel.drops = message -> room.getAndDecrement() <= 0;
+        Replica b = fleet.replica().workers(1);
+        for (int i = 0; i < 40; i++) {
+            room.set(2);
+            fleet.time.advance(Duration.ofMillis(10));
+        }
+        assertThat(a.load().activeRequests()).isEqualTo(10);
+        assertThat(b.load()).isEqualTo(a.load());
+    }
+
+    @Test
+    void channelThatTakesNothingAnyMore_isNotAskedForEver() {
+        Replica a = fleet.replica().workers(1);
+        a.f.book(request(1, 64, "r"));
+        a.channel.drops = message -> true;
+        fleet.replica().workers(1);
+        fleet.time.advance(Duration.ofSeconds(5));
+        int tried = a.channel.published.size();
+        fleet.time.advance(Duration.ofSeconds(5));
+        assertThat(a.channel.published).hasSize(tried);
     }
 
     @Test

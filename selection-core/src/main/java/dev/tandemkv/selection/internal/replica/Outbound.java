@@ -124,8 +124,9 @@ final class Outbound {
                 Word.ASK));
     }
 
-    void publish(BookingEvent event) {
-        send(ReplicaChannel.BOOKINGS, event.toFields());
+    /** Whether the channel took it. */
+    boolean publish(BookingEvent event) {
+        return send(ReplicaChannel.BOOKINGS, event.toFields());
     }
 
     // ---- sessions
@@ -134,11 +135,11 @@ final class Outbound {
         return send(ReplicaChannel.SESSIONS, binding.toFields());
     }
 
-    /** Tells a binding to who may not know it, which is no use of the session. */
-    void remind(AffinityReminder reminder) {
+    /** Tells a binding to who may not know it, which is no use of the session; whether the channel took it. */
+    boolean remind(AffinityReminder reminder) {
         Map<String, @Nullable Object> fields = reminder.record().toFields();
         fields.put(Inbound.REMAINING, reminder.remaining().toMillis());
-        send(ReplicaChannel.SESSIONS, fields);
+        return send(ReplicaChannel.SESSIONS, fields);
     }
 
     // ---- the channel

@@ -35,6 +35,9 @@ final class Retelling {
     private static final int BOOKINGS_PER_STEP = 64;
     private static final int SESSIONS_AT_ONCE = 1_024;
     private static final Duration PACE = Duration.ofMillis(10);
+    /** How often in a row the channel may refuse before the rest is left to the next time: a second, at that pace. */
+    private static final int PATIENCE = 100;
+
     private static final long APART_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final CoreContext core;
@@ -80,7 +83,7 @@ final class Retelling {
                         in.bookings(entry -> isOwn(entry) && entry.id().worker().workerId() == workerId)));
         SessionAffinity table = in.sessions();
         if (table != null) {
-            remind(table.snapshot(MOST, target -> target.workerId() == workerId), 0);
+            remind(table.snapshot(MOST, target -> target.workerId() == workerId), 0, 0);
         }
     }
 
@@ -99,7 +102,7 @@ final class Retelling {
             in.mailbox().submit(() -> tell(in, in.bookings(Retelling::isOwn)));
             SessionAffinity table = in.sessions();
             if (table != null) {
-                remind(table.snapshot(MOST), 0);
+                remind(table.snapshot(MOST), 0, 0);
             }
             if (!closed.getAsBoolean()) {
                 askAll(in);
@@ -157,12 +160,17 @@ final class Retelling {
 
     private void tell(Partition in, List<LedgerEntry> bookings) {
         if (!bookings.isEmpty()) {
-            tell(in, bookings.subList(0, Math.min(MOST, bookings.size())), 0);
+            tell(in, bookings.subList(0, Math.min(MOST, bookings.size())), 0, 0);
         }
     }
 
-    /** Some at a time, so that the step stays short. */
-    private void tell(Partition in, List<LedgerEntry> bookings, int from) {
+    /**
+     * Some at a time, so that the step stays short. Where the way out is full, the same are told again a little later: else what does not fit
+     * would be the same in every round, and never be told.
+     *
+     * @param refused how often in a row the way out was full
+     */
+    private void tell(Partition in, List<LedgerEntry> bookings, int from, int refused) {
         List<BookingEvent> events = new ArrayList<>();
         // What ended since the step that told it: its end may have gone out first, and to fewer.
         for (LedgerEntry told : bookings.subList(Math.max(0, from - BOOKINGS_PER_STEP), from)) {
@@ -170,23 +178,46 @@ final class Retelling {
                 events.add(word(in, told, Word.FREE));
             }
         }
+        int ends = events.size();
         int to = Math.min(bookings.size(), from + BOOKINGS_PER_STEP);
-        for (LedgerEntry entry : bookings.subList(from, to)) {
+        List<Integer> places = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            LedgerEntry entry = bookings.get(i);
             Reservation row = mirrors.handedOut(entry);
             if (row != null) {
                 if (!entry.prefilling() && entry.wasCharged()) {
+                    places.add(i);
                     events.add(word(in, entry, Word.PREFILL_COMPLETED));
                 }
+                places.add(i);
                 events.add(out.addOf(in, entry, in.hashesOf(entry), entry.charged(), row.stage() == Stage.LEASED));
-                counters.told.increment();
             }
         }
         in.mailbox().afterwards(() -> {
-            events.forEach(out::publish);
-            if (from < bookings.size()) {
-                in.mailbox().submit(() -> tell(in, bookings, to));
+            int taken = publish(events);
+            if (taken == events.size()) {
+                if (from < bookings.size()) {
+                    in.mailbox().submit(() -> tell(in, bookings, to, 0));
+                }
+            } else if (refused < PATIENCE && !closed.getAsBoolean()) {
+                int next = taken < ends ? from : places.get(taken - ends);
+                int inARow = next > from ? 1 : refused + 1;
+                later(PACE, new AtomicBoolean(), () -> in.mailbox().submit(() -> tell(in, bookings, next, inARow)));
             }
         });
+    }
+
+    /** How many the channel took before it refused one. */
+    private int publish(List<BookingEvent> events) {
+        for (int i = 0; i < events.size(); i++) {
+            if (!out.publish(events.get(i))) {
+                return i;
+            }
+            if (events.get(i).change() instanceof BookingEvent.Add) {
+                counters.told.increment();
+            }
+        }
+        return events.size();
     }
 
     private BookingEvent word(Partition in, LedgerEntry entry, Word what) {
@@ -196,11 +227,16 @@ final class Retelling {
     // ---- telling sessions
 
     /** Not all at once: the way out is short, and a commit that finds it full is not told at all. */
-    private void remind(List<AffinityReminder> bindings, int from) {
+    private void remind(List<AffinityReminder> bindings, int from, int refused) {
         int to = Math.min(bindings.size(), from + SESSIONS_AT_ONCE);
-        bindings.subList(from, to).forEach(out::remind);
-        if (to < bindings.size()) {
-            later(PACE, new AtomicBoolean(), () -> remind(bindings, to));
+        int next = from;
+        while (next < to && out.remind(bindings.get(next))) {
+            next++;
+        }
+        int inARow = next < to && next == from ? refused + 1 : 0;
+        int rest = next;
+        if (rest < bindings.size() && inARow <= PATIENCE && !closed.getAsBoolean()) {
+            later(PACE, new AtomicBoolean(), () -> remind(bindings, rest, inARow));
         }
     }
 }
