@@ -90,4 +90,37 @@ class SharedEndpointTest {
             await(() -> f.score(ONE, 1, 2) == 2);
         }
     }
+
+    @Test
+    void engineThatSpokeBeforeItsRankWasAttached_isCaughtUp_amidAFloodOfOthers() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m");
+                FakeEngine stranger = FakeEngine.connectedTo(endpoint(), "")) {
+            await(() -> one.isHeard() && stranger.isHeard());
+            one.store(null, 1);
+            one.store(1L, 2);
+            await(() -> f.ingress().unknownTopics() == 2);
+            IngressFixture.grow(stranger, 3_000);
+            f.ingress().reconcile(null, worker(1, one));
+            one.store(2L, 3);
+            await(() -> f.score(ONE, 1, 2, 3) == 3 && f.isExact(ONE));
+            await(() -> f.ingress().unknownTopics() == 3_002);
+        }
+    }
+
+    /** Whoever comes second is refused, and the refusal takes nothing from who was first. */
+    @Test
+    void refusedTopic_staysWithItsRank() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m")) {
+            f.ingress().reconcile(null, worker(1, one));
+            WorkerSpec other = worker(1, one).toBuilder().workerId(11).build();
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> f.ingress().reconcile(null, other)).isInstanceOf(ConflictException.class);
+                f.ingress().detach(other);
+            }
+            await(one::isHeard);
+            one.store(null, 1);
+            await(() -> f.score(ONE, 1) == 1);
+            assertThat(f.ingress().unknownTopics()).isZero();
+        }
+    }
 }

@@ -22,12 +22,16 @@ import org.msgpack.value.ValueType;
 
 /**
  * Records as named MessagePack: maps with text as keys. A {@code long[]} is a list of unsigned 64-bit numbers, nine bytes each, which is
- * written and read without an object per number. What a payload announces is compared with the bytes it has left before anything is made.
- * Thread-safe.
+ * written and read without an object per number. What a payload announces is compared with the bytes it has left before anything is made,
+ * and maps, lists, names and texts are counted: one byte of a payload can be an object of fifty. Thread-safe.
  */
 final class MessagePackCodec implements RecordCodec {
 
     private static final int DEEPEST = 16;
+
+    /** Maps, lists, names and texts of one record; ours have some twenty. */
+    private static final int MOST_OBJECTS = 4_096;
+
     private static final byte UINT64 = (byte) 0xcf;
     private static final int UINT64_BYTES = 9;
     private static final VarHandle BIG_ENDIAN_LONG =
@@ -104,7 +108,15 @@ final class MessagePackCodec implements RecordCodec {
     }
 
     /** One payload on its way through. */
-    private record Reading(MessageUnpacker unpacker, byte[] payload) {
+    private static final class Reading {
+        private final MessageUnpacker unpacker;
+        private final byte[] payload;
+        private int objects;
+
+        Reading(MessageUnpacker unpacker, byte[] payload) {
+            this.unpacker = unpacker;
+            this.payload = payload;
+        }
 
         private @Nullable Object value(int depth) throws IOException {
             return switch (unpacker.getNextFormat().getValueType()) {
@@ -125,6 +137,7 @@ final class MessagePackCodec implements RecordCodec {
         }
 
         private String text() throws IOException {
+            countObject();
             int bytes = unpacker.unpackRawStringHeader();
             requireLeft(bytes);
             return new String(unpacker.readPayload(bytes), StandardCharsets.UTF_8);
@@ -132,6 +145,7 @@ final class MessagePackCodec implements RecordCodec {
 
         private Map<String, @Nullable Object> map(int depth) throws IOException {
             requireShallow(depth);
+            countObject();
             int entries = unpacker.unpackMapHeader();
             requireLeft(2L * entries);
             Map<String, @Nullable Object> fields = new LinkedHashMap<>();
@@ -147,6 +161,7 @@ final class MessagePackCodec implements RecordCodec {
 
         private Object list(int depth) throws IOException {
             requireShallow(depth);
+            countObject();
             int elements = unpacker.unpackArrayHeader();
             requireLeft(elements);
             if (elements > 0 && unpacker.getNextFormat() == MessageFormat.UINT64) {
@@ -175,6 +190,12 @@ final class MessagePackCodec implements RecordCodec {
                 }
             }
             return numbers;
+        }
+
+        private void countObject() throws IOException {
+            if (++objects > MOST_OBJECTS) {
+                throw new IOException("more than " + MOST_OBJECTS + " maps, lists and texts");
+            }
         }
 
         private void requireLeft(long values) throws IOException {

@@ -9,10 +9,12 @@ import dev.tandemkv.affinity.AffinityVersion;
 import dev.tandemkv.catalog.PartitionKey;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,5 +94,27 @@ class MessagePackCodecTest {
             })
     void brokenOrHostileBytes_areRefused(String hex) {
         assertThatThrownBy(() -> codec.decode(HexFormat.of().parseHex(hex))).isInstanceOf(IOException.class);
+    }
+
+    /** Each of these bytes would be an object of its own. */
+    @ParameterizedTest
+    @ValueSource(strings = {"90", "80", "a0"})
+    void millionsOfTinyThings_areRefused(String tiny) {
+        byte[] payload = new byte[4 << 20];
+        Arrays.fill(payload, HexFormat.of().parseHex(tiny)[0]);
+        // {"a": [tiny, tiny, ...]}
+        byte[] head = HexFormat.of().parseHex("81a161dd003ffff8");
+        System.arraycopy(head, 0, payload, 0, head.length);
+        assertThatThrownBy(() -> codec.decode(payload))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("more than");
+    }
+
+    @Test
+    void longestSequence_isRead() throws Exception {
+        long[] numbers = LongStream.range(0, 1 << 20).toArray();
+        assertThat(codec.decode(codec.encode(Map.of("n", numbers))))
+                .extracting("n")
+                .isEqualTo(numbers);
     }
 }
