@@ -11,6 +11,7 @@ import dev.tandemkv.adapters.http.internal.wire.WorkerBody;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.WorkerRecord;
+import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.health.LadderRung;
 import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.BookingId;
@@ -48,8 +49,9 @@ import org.jspecify.annotations.Nullable;
  * calls {@link #touch}. The wire knows bookings by id alone, so that of two bookings under one id this side remembers which one a handle
  * names. A failure of the connection is {@code UNAVAILABLE}: the outcome is unknown.
  *
- * <p>Over the wire a request's explanation and deadline do not travel, and {@link #score} is empty: a coordinator's {@code JOINT} order becomes
- * {@code PREFILL_ANCHORED}. The exclusions of a request and a pin of the router's own travel in fields that other services ignore.
+ * <p>{@link #score} is empty over the wire: a coordinator's {@code JOINT} order becomes {@code PREFILL_ANCHORED}. A request's exclusions, a
+ * pin of the router's own, its deadline, whether it is recorded and whether it is explained travel in fields that other services ignore. A
+ * deadline travels as the time that is left; the terms of an explanation are told with their cost, whose formula is the service's.
  *
  * <p>What may wait in the service's queue and what ends bookings use connections of their own, so that no release waits behind requests that
  * wait for it.
@@ -59,6 +61,7 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
     private final Calls choices;
     private final Calls lifecycle;
     private final Duration callTimeout;
+    private final Ticker ticker;
     private final AtomicLong attempts = new AtomicLong();
     /** Handles of this side whose bookings may be live, by selection id: at most one for an id, and gone with its booking. */
     private final ConcurrentMap<String, RemoteBooking> handles = new ConcurrentHashMap<>();
@@ -67,6 +70,7 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
         choices = new Calls(builder.vertx, builder.service, builder.connections, builder.connectTimeout);
         lifecycle = new Calls(builder.vertx, builder.service, builder.connections, builder.connectTimeout);
         callTimeout = builder.callTimeout;
+        ticker = builder.ticker;
     }
 
     /** @param service where it listens, for example {@code http://127.0.0.1:8092} */
@@ -88,8 +92,9 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
         return answer(choices.send(call), reply -> booked(selection(call, reply, request)), Booking::close);
     }
 
-    private static Call choosing(String path, SelectRequest request, SelectRequests.Form form) {
-        return new Call(HttpMethod.POST, path, SelectRequests.of(request, form), request.policyClass(), null);
+    private Call choosing(String path, SelectRequest request, SelectRequests.Form form) {
+        byte[] body = SelectRequests.of(request, form, ticker.read());
+        return new Call(HttpMethod.POST, path, body, request.policyClass(), null);
     }
 
     private static Selection selection(Call call, Calls.Reply reply, SelectRequest request) {
@@ -225,6 +230,7 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
         private int connections = CONNECTIONS;
         private Duration connectTimeout = Duration.ofSeconds(2);
         private Duration callTimeout = Duration.ofSeconds(5);
+        private Ticker ticker = Ticker.system();
 
         private Builder(Vertx vertx, URI service) {
             this.vertx = Objects.requireNonNull(vertx, "vertx");
@@ -252,6 +258,12 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
         /** Longest time of a call that does not wait in a queue; default 5 s. */
         public Builder callTimeout(Duration bound) {
             callTimeout = Objects.requireNonNull(bound, "bound");
+            return this;
+        }
+
+        /** Of which requests' deadlines are instants. Default the system's. */
+        public Builder ticker(Ticker ofTheCaller) {
+            ticker = Objects.requireNonNull(ofTheCaller, "ofTheCaller");
             return this;
         }
 

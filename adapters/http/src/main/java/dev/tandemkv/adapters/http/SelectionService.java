@@ -9,6 +9,7 @@ import dev.tandemkv.adapters.http.internal.server.SelectionRoutes;
 import dev.tandemkv.adapters.http.internal.server.ServiceRoutes;
 import dev.tandemkv.adapters.http.internal.wire.JsonBody;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.SelectionCore;
 import io.vertx.core.Future;
@@ -85,6 +86,7 @@ public final class SelectionService {
         private final SelectionCore core;
         private final Scheduler scheduler;
         private ListenAddress address = ListenAddress.loopback(PORT);
+        private Ticker ticker = Ticker.system();
         private int eventLoops = 1;
         private HttpLimits limits = HttpLimits.DEFAULTS;
         private JsonBody.UnknownFields unknownFields = JsonBody.UnknownFields.IGNORED;
@@ -106,6 +108,12 @@ public final class SelectionService {
         /** 0 takes any free port. Default 8092. */
         public Builder port(int number) {
             address = address.withPort(number);
+            return this;
+        }
+
+        /** The core's ticker: deadlines of requests are instants of it. Default the system's. */
+        public Builder ticker(Ticker ofTheCore) {
+            ticker = Objects.requireNonNull(ofTheCore, "ofTheCore");
             return this;
         }
 
@@ -155,7 +163,7 @@ public final class SelectionService {
         public CompletionStage<SelectionService> start(Vertx vertx) {
             Routes routes = new Routes();
             new ServiceRoutes(core, new DumpRoute(core, checkpoints), metrics).addTo(routes);
-            new SelectionRoutes(core, admission()).addTo(routes);
+            new SelectionRoutes(core, admission(), ticker).addTo(routes);
             Exchange.Terms terms = new Exchange.Terms(limits, unknownFields, scheduler);
             return Listener.open(vertx, address.host(), address.port(), eventLoops, routes, terms)
                     .map(listener -> new SelectionService(core, listener, limits))

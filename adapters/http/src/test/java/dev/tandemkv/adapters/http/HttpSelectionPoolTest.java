@@ -19,11 +19,14 @@ import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.SelectionPool;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.explain.Explanation;
 import dev.tandemkv.testkit.pool.SelectionPoolContract;
 import io.vertx.core.Vertx;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -61,7 +64,9 @@ class HttpSelectionPoolTest {
     }
 
     private HttpSelectionPool pool(RunningService service) {
-        return opened(HttpSelectionPool.builder(vertx, service.uri()).build());
+        return opened(HttpSelectionPool.builder(vertx, service.uri())
+                .ticker(service.time)
+                .build());
     }
 
     private static <T> T join(CompletionStage<T> stage) {
@@ -115,6 +120,70 @@ class HttpSelectionPoolTest {
         assertThat(chosen.workerLoad()).isNotNull();
         assertThat(join(pool.workerRecord(chosen.partition(), 2)).orElseThrow().spec())
                 .isEqualTo(RunningService.worker(2).build());
+    }
+
+    @Test
+    void explanation_askedFor_isTheCoresOwn_termByTerm() {
+        RunningService service = opened(new RunningService(vertx).workers(3));
+        SelectionPool pool = pool(service);
+        join(pool.selectAndReserve(
+                request("held").pinnedWorker(new WorkerRank(3, 0)).build()));
+        SelectRequest request = request("a")
+                .excludedWorkerIds(Set.of(1L))
+                .explanation(SelectRequest.Explain.EVERY_CANDIDATE)
+                .build();
+
+        Selection told = join(pool.select(request));
+        Selection own = join(service.core.select(request));
+
+        Explanation explanation = Objects.requireNonNull(told.explanation());
+        Explanation wanted = Objects.requireNonNull(own.explanation());
+        assertThat(explanation.excluded()).isEqualTo(wanted.excluded()).isNotEmpty();
+        assertThat(explanation.policy()).isEqualTo(wanted.policy());
+        assertThat(explanation.tied()).isEqualTo(wanted.tied());
+        assertThat(explanation.candidates()).hasSameSizeAs(wanted.candidates()).hasSize(2);
+        for (Explanation.Candidate candidate : wanted.candidates()) {
+            Explanation.Candidate read =
+                    explanation.candidate(candidate.worker()).orElseThrow();
+            assertThat(read.cost()).isEqualTo(candidate.cost()).isEqualTo(read.recomputedCost());
+            assertThat(read.contributions().get(0).terms().values())
+                    .isEqualTo(candidate.contributions().get(0).terms().values());
+        }
+        assertThat(told.cachedTokens()).isEqualTo(own.cachedTokens());
+        assertThat(join(pool.select(request("b").build())).explanation()).isNull();
+    }
+
+    @Test
+    void deadline_ofAWaitingRequest_endsItOverThere() {
+        SelectionConfig queued = SelectionConfig.builder().queueThreshold(0.0).build();
+        RunningService service = opened(new RunningService(vertx, queued, options -> options).workers(1));
+        SelectionPool pool = pool(service);
+        join(pool.selectAndReserve(request("a").build()));
+
+        CompletionStage<Booking> waits = pool.selectAndReserve(request("b")
+                .deadlineTick(service.time.read() + Duration.ofSeconds(3).toNanos())
+                .build());
+        assertThat(RunningService.eventually(() -> service.pending() == 1)).isTrue();
+        service.time.advance(Duration.ofMillis(2_999));
+        assertThat(waits.toCompletableFuture()).isNotDone();
+        service.time.advance(Duration.ofMillis(1));
+
+        assertThat(kind(waits)).isEqualTo(Kind.DEADLINE_EXCEEDED);
+        assertThat(service.pending()).isZero();
+    }
+
+    @Test
+    void recordingSkipped_teachesTheApproximateIndexNothing() {
+        SelectionConfig approximate =
+                SelectionConfig.builder().useKvEvents(false).build();
+        RunningService service = opened(new RunningService(vertx, approximate, options -> options).workers(1));
+        SelectionPool pool = pool(service);
+
+        join(pool.selectAndReserve(
+                request("a").recording(SelectRequest.Recording.SKIPPED).build()));
+        assertThat(join(pool.select(request("b").build())).overlap().gpu()).isZero();
+        join(pool.selectAndReserve(request("c").build()));
+        assertThat(join(pool.select(request("d").build())).overlap().gpu()).isEqualTo(8);
     }
 
     @Test

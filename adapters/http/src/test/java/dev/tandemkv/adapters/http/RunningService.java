@@ -7,6 +7,7 @@ import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.SelectionCore;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.SelectionHost;
 import io.vertx.core.Vertx;
 import java.net.URI;
@@ -27,15 +28,26 @@ final class RunningService implements AutoCloseable {
     }
 
     RunningService(Vertx vertx, SelectionConfig config, UnaryOperator<SelectionService.Builder> options) {
+        this(vertx, config, KvIndexSource.owned(), options);
+    }
+
+    RunningService(
+            Vertx vertx, SelectionConfig config, KvIndexSource index, UnaryOperator<SelectionService.Builder> options) {
         core = SelectionCore.builder()
                 .config(config)
-                .host(SelectionHost.builder().leaseObserver(reservations).build())
+                .host(SelectionHost.builder()
+                        .leaseObserver(reservations)
+                        .index(index)
+                        .build())
                 .ticker(time)
                 .clock(time.clock())
                 .scheduler(time)
                 .random(new SeededRandom(7))
                 .build();
-        service = options.apply(SelectionService.builder(core, time).port(0).reservations(reservations))
+        service = options.apply(SelectionService.builder(core, time)
+                        .port(0)
+                        .ticker(time)
+                        .reservations(reservations))
                 .start(vertx)
                 .toCompletableFuture()
                 .join();

@@ -3,6 +3,7 @@ package dev.tandemkv.adapters.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.adapters.http.replay.RawClient;
+import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.config.SelectionConfig;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -14,8 +15,13 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -205,6 +211,44 @@ class SelectionServiceTest {
         }
     }
 
+    // ---- fields of ours
+
+    @Test
+    void explain_askedFor_isInTheAnswer_andOtherwiseNothingIsAdded() throws IOException {
+        try (RawClient client = service()) {
+            String plain = post(client, "/select", "{" + PROMPT + "}").text();
+            RawClient.Answer explained =
+                    post(client, "/select_and_reserve", "{\"selection_id\": \"a\", \"explain\": true, " + PROMPT + "}");
+
+            assertThat(plain).doesNotContain("explanation", "cached_tokens", "waited_ns");
+            assertThat(explained.text())
+                    .contains(
+                            "\"explanation\":{\"policy\":", "\"candidates\":[{\"worker_id\":1,\"dp_rank\":0,\"cost\":")
+                    .contains("\"terms\":{", "\"cached_tokens\":0.0", "\"waited_ns\":0", "\"excluded\":[]");
+            assertThat(post(client, "/select", "{\"explain\": 1, " + PROMPT + "}")
+                            .status())
+                    .isEqualTo(422);
+        }
+    }
+
+    @Test
+    void deadline_passesWhileARequestWaits_429() throws IOException {
+        SelectionConfig queued = SelectionConfig.builder().queueThreshold(0.0).build();
+        try (RawClient client = service(queued, HttpLimits.DEFAULTS)) {
+            reserve(client, "a");
+            client.send("POST", "/select", JSON, ("{\"deadline_ms\": 1500, " + PROMPT + "}").getBytes());
+            assertThat(RunningService.eventually(() -> service.pending() == 1)).isTrue();
+            service.time.advance(Duration.ofMillis(1_500));
+
+            RawClient.Answer answer = client.receive("POST");
+            assertThat(answer.status()).isEqualTo(429);
+            assertThat(answer.text()).contains("DEADLINE_EXCEEDED");
+            assertThat(post(client, "/select", "{\"deadline_ms\": -1, " + PROMPT + "}")
+                            .status())
+                    .isEqualTo(422);
+        }
+    }
+
     // ---- leases, clients that leave
 
     @Test
@@ -262,6 +306,86 @@ class SelectionServiceTest {
             assertThat(open.toCompletableFuture().join().get(0).loads().get(0).activeRequests())
                     .isEqualTo(1);
             Assertions.assertThatThrownBy(() -> new RawClient(service.port())).isInstanceOf(IOException.class);
+        }
+    }
+
+    /** A service whose {@code /metrics} takes until the latch falls. */
+    private RawClient askingSlowly(HttpLimits limits, CountDownLatch released) throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        service = new RunningService(
+                vertx,
+                SelectionConfig.DEFAULTS,
+                options -> options.limits(limits).metrics(() -> {
+                    asked.countDown();
+                    try {
+                        released.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                    return "# late\n";
+                }));
+        RawClient client = new RawClient(service.port());
+        client.send("GET", "/metrics", Map.of(), new byte[0]);
+        assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
+        return client;
+    }
+
+    @Test
+    void shutdown_withAnAnswerUnderWay_takesNothingNew_letsItEnd_andThenEnds() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        try (RawClient client = askingSlowly(HttpLimits.DEFAULTS.withShutdownGrace(Duration.ofMinutes(1)), released)) {
+            int port = service.port();
+            CompletableFuture<List<PartitionLoads>> ended =
+                    service.service.shutdown().toCompletableFuture();
+            assertThat(RunningService.eventually(() -> isRefused(port))).isTrue();
+            assertThat(ended).isNotDone();
+
+            released.countDown();
+
+            RawClient.Answer answer = client.receive("GET");
+            assertThat(answer.status()).isEqualTo(200);
+            assertThat(answer.text()).isEqualTo("# late\n");
+            assertThat(ended.get(10, TimeUnit.SECONDS)).isEmpty();
+        }
+    }
+
+    private static boolean isRefused(int port) {
+        try (RawClient late = new RawClient(port)) {
+            return false;
+        } catch (IOException refused) {
+            return true;
+        }
+    }
+
+    @Test
+    void shutdown_answerThatOutlastsTheGrace_isCutOff() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        try (RawClient client = askingSlowly(HttpLimits.DEFAULTS.withShutdownGrace(Duration.ofMillis(20)), released)) {
+            service.service.shutdown().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            Assertions.assertThatThrownBy(() -> client.receive("GET")).isInstanceOf(IOException.class);
+        } finally {
+            released.countDown();
+        }
+    }
+
+    @Test
+    void shutdown_whileABodyIsSent_answersItShutdown() throws Exception {
+        try (RawClient client = service()) {
+            byte[] request =
+                    RawClient.request("POST", "/select", JSON, ("{" + PROMPT + "}").getBytes(StandardCharsets.UTF_8));
+            client.send(Arrays.copyOf(request, request.length - 1));
+            assertThat(RunningService.eventually(() -> service.time.pending() > 0))
+                    .isTrue();
+            int port = service.port();
+            var ended = service.service.shutdown().toCompletableFuture();
+            assertThat(RunningService.eventually(() -> isRefused(port))).isTrue();
+
+            client.send(Arrays.copyOfRange(request, request.length - 1, request.length));
+
+            RawClient.Answer answer = client.receive("POST");
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.text()).contains("SHUTDOWN");
+            ended.get(10, TimeUnit.SECONDS);
         }
     }
 

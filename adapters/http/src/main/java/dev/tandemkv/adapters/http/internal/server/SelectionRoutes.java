@@ -10,6 +10,7 @@ import dev.tandemkv.catalog.NotFoundException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.SelectionException.Kind;
 import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.selection.FreeOutcome;
 import dev.tandemkv.selection.ReservationRequest;
 import dev.tandemkv.selection.SelectRequest;
@@ -34,10 +35,13 @@ public final class SelectionRoutes {
 
     private final SelectionCore core;
     private final Admission admission;
+    private final Ticker ticker;
 
-    public SelectionRoutes(SelectionCore core, Admission admission) {
+    /** @param ticker the core's */
+    public SelectionRoutes(SelectionCore core, Admission admission, Ticker ticker) {
         this.core = core;
         this.admission = admission;
+        this.ticker = ticker;
     }
 
     public void addTo(Routes routes) {
@@ -115,7 +119,7 @@ public final class SelectionRoutes {
     }
 
     private SelectRequest request(SelectBody body, @Nullable String policyClass) {
-        return unfitAfterUnready(body.partition(), () -> body.request(policyClass));
+        return unfitAfterUnready(body.partition(), () -> body.request(policyClass, ticker.read()));
     }
 
     /** A partition that is not ready is told before a prompt that is unfit. */

@@ -11,6 +11,7 @@ import dev.tandemkv.selection.RankOverlap;
 import dev.tandemkv.selection.Reserved;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.WorkerLoad;
+import dev.tandemkv.selection.explain.Explanation;
 import dev.tandemkv.selection.host.SharedCache;
 import java.io.IOException;
 import java.util.List;
@@ -74,8 +75,19 @@ public final class Answers {
                 json.writeFieldName("kv_hint");
                 hint(json, selection.kvHint());
             }
+            if (selection.explanation() != null) {
+                explained(json, selection, selection.explanation());
+            }
             json.writeEndObject();
         });
+    }
+
+    /** What only those get who ask for it: nothing of it is in the peer's answers. */
+    private static void explained(JsonGenerator json, Selection selection, Explanation explanation) throws IOException {
+        json.writeNumberField("cached_tokens", selection.cachedTokens());
+        json.writeNumberField("waited_ns", selection.waitedNanos());
+        json.writeFieldName("explanation");
+        ExplanationBody.write(json, explanation);
     }
 
     private static void partition(JsonGenerator json, PartitionKey partition) throws IOException {

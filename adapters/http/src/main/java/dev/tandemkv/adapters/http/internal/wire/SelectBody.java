@@ -45,6 +45,9 @@ public final class SelectBody {
     private RoutingConstraints constraints = RoutingConstraints.NONE;
     private SelectRequest.Mode mode = SelectRequest.Mode.QUEUED;
     private SelectRequest.Queueing queueing = SelectRequest.Queueing.ALLOWED;
+    private SelectRequest.Recording recording = SelectRequest.Recording.RECORDED;
+    private SelectRequest.Explain explanation = SelectRequest.Explain.NOTHING;
+    private @Nullable Long deadlineMillis;
 
     private SelectBody(Route route) {
         this.route = route;
@@ -87,6 +90,11 @@ public final class SelectBody {
             case "advisory" -> readAdvisory(name, body);
             case "do_not_queue" ->
                 queueing = body.flag(name) ? SelectRequest.Queueing.REFUSED : SelectRequest.Queueing.ALLOWED;
+            case "record_routing" ->
+                recording = body.flag(name) ? SelectRequest.Recording.RECORDED : SelectRequest.Recording.SKIPPED;
+            case "explain" ->
+                explanation = body.flag(name) ? SelectRequest.Explain.EVERY_CANDIDATE : SelectRequest.Explain.NOTHING;
+            case "deadline_ms" -> deadlineMillis = body.unsigned64OrNull(name);
             default -> {
                 return false;
             }
@@ -210,9 +218,10 @@ public final class SelectBody {
 
     /**
      * @param policyClass queue class or family that the header names, or {@code null}
+     * @param now reading of the core's ticker, from which the deadline counts
      * @throws dev.tandemkv.catalog.BadRequestException if the prompt is none
      */
-    public SelectRequest request(@Nullable String policyClass) {
+    public SelectRequest request(@Nullable String policyClass, long now) {
         Prompt meant = prompt.prompt();
         SessionContext session =
                 sessionContext == null && sessionId != null ? SessionContext.of(sessionId) : sessionContext;
@@ -230,7 +239,10 @@ public final class SelectBody {
                 .constraints(constraints)
                 .mode(mode)
                 .queueing(queueing)
-                .policyClass(policyClass);
+                .policyClass(policyClass)
+                .deadlineTick(deadlineMillis == null ? null : Deadlines.tick(deadlineMillis, now))
+                .recording(recording)
+                .explanation(explanation);
         if (pinnedWorker != null && pinOrigin == SelectRequest.PinOrigin.ROUTER) {
             request.pinnedByRouter(pinnedWorker);
         } else {

@@ -24,7 +24,8 @@ public final class SelectRequests {
 
     private SelectRequests() {}
 
-    public static byte[] of(SelectRequest request, Form form) {
+    /** @param now reading of the ticker that the request's deadline is an instant of */
+    public static byte[] of(SelectRequest request, Form form, long now) {
         return JsonText.of(json -> {
             json.writeStartObject();
             json.writeStringField("model_name", request.partition().modelName());
@@ -45,6 +46,15 @@ public final class SelectRequests {
             }
             if (request.queueing() == SelectRequest.Queueing.REFUSED) {
                 json.writeBooleanField("do_not_queue", true);
+            }
+            if (request.recording() == SelectRequest.Recording.SKIPPED) {
+                json.writeBooleanField("record_routing", false);
+            }
+            if (request.explanation() == SelectRequest.Explain.EVERY_CANDIDATE) {
+                json.writeBooleanField("explain", true);
+            }
+            if (request.deadlineTick() != null) {
+                json.writeNumberField("deadline_ms", Deadlines.millis(request.deadlineTick(), now));
             }
             json.writeEndObject();
         });

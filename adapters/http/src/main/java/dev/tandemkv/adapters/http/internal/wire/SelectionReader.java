@@ -7,6 +7,7 @@ import dev.tandemkv.selection.KvHint;
 import dev.tandemkv.selection.Overlap;
 import dev.tandemkv.selection.Selection;
 import dev.tandemkv.selection.WorkerLoad;
+import dev.tandemkv.selection.explain.Explanation;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -32,6 +33,9 @@ public final class SelectionReader {
     private @Nullable KvHint kvHint;
     private long[] sequenceHashes = NO_HASHES;
     private boolean trackPrefillTokens;
+    private @Nullable Double cachedTokens;
+    private long waitedNanos;
+    private @Nullable Explanation explanation;
 
     private SelectionReader() {}
 
@@ -61,6 +65,9 @@ public final class SelectionReader {
             case "decode_busy" -> decodeBusy = body.flagOrNull(name);
             case "worker_load" -> workerLoad = body.isNull() ? null : readLoad(body);
             case "kv_hint" -> kvHint = body.isNull() ? null : readHint(body);
+            case "cached_tokens" -> cachedTokens = body.numberOrNull(name);
+            case "waited_ns" -> waitedNanos = body.unsigned64(name);
+            case "explanation" -> explanation = ExplanationBody.read(body);
             default -> {
                 return false;
             }
@@ -167,7 +174,7 @@ public final class SelectionReader {
                 .blockSize(blockSize)
                 .overlap(overlap)
                 .islTokens(islTokens)
-                .cachedTokens((double) Math.max(0, islTokens - effectivePrefillTokens))
+                .cachedTokens(cachedTokens == null ? Math.max(0, islTokens - effectivePrefillTokens) : cachedTokens)
                 .effectivePrefillTokens(effectivePrefillTokens)
                 .potentialDecodeBlocks(potentialDecodeBlocks)
                 .decodeBusy(decodeBusy)
@@ -176,6 +183,8 @@ public final class SelectionReader {
                 .sequenceHashes(sequenceHashes)
                 .trackPrefillTokens(trackPrefillTokens)
                 .rung(rung)
+                .waitedNanos(waitedNanos)
+                .explanation(explanation)
                 .build();
     }
 }

@@ -23,15 +23,18 @@ import net.jqwik.api.Property;
 /** What a client writes is what a service reads. */
 class SelectRequestRoundTripPropertyTest {
 
+    /** So near to the end that instants pass it. */
+    private static final long NOW = Long.MAX_VALUE - 1_000;
+
     @Property
     void request_writtenAndRead_isTheSame(@ForAll long seed) throws WireException {
         SelectRequest request = request(new SeededRandom(seed));
-        byte[] json = SelectRequests.of(request, SelectRequests.Form.CHOOSING);
+        byte[] json = SelectRequests.of(request, SelectRequests.Form.CHOOSING, NOW);
 
         SelectBody read = JsonBody.read(
                 json, json.length, JsonBody.UnknownFields.REFUSED, SelectBody.reader(SelectBody.Route.SELECT));
 
-        assertThat(read.request(request.policyClass())).isEqualTo(request);
+        assertThat(read.request(request.policyClass(), NOW)).isEqualTo(request);
     }
 
     private static SelectRequest request(RandomGenerator random) {
@@ -54,7 +57,11 @@ class SelectRequestRoundTripPropertyTest {
                         random.nextBoolean() ? Map.of() : Map.of(text(random), (double) random.nextFloat())))
                 .mode(random.nextBoolean() ? SelectRequest.Mode.ADVISORY : SelectRequest.Mode.QUEUED)
                 .queueing(random.nextBoolean() ? SelectRequest.Queueing.REFUSED : SelectRequest.Queueing.ALLOWED)
-                .policyClass(random.nextBoolean() ? null : "express");
+                .policyClass(random.nextBoolean() ? null : "express")
+                .deadlineTick(random.nextBoolean() ? null : Long.valueOf(NOW + 1_000_000L * random.nextInt(0, 1 << 30)))
+                .recording(random.nextBoolean() ? SelectRequest.Recording.SKIPPED : SelectRequest.Recording.RECORDED)
+                .explanation(
+                        random.nextBoolean() ? SelectRequest.Explain.EVERY_CANDIDATE : SelectRequest.Explain.NOTHING);
         WorkerRank pin = new WorkerRank(random.nextLong(), random.nextInt());
         return switch (random.nextInt(3)) {
             case 0 -> request.pinnedWorker(pin).build();
