@@ -7,10 +7,12 @@ import dev.tandemkv.adapters.http.internal.server.Listener;
 import dev.tandemkv.adapters.http.internal.server.PeerUrls;
 import dev.tandemkv.adapters.http.internal.server.Routes;
 import dev.tandemkv.adapters.http.internal.wire.JsonBody;
+import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.SelectionCore;
 import io.vertx.core.Vertx;
 import java.net.URI;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -66,6 +68,7 @@ public final class IndexService {
         private HttpLimits limits = HttpLimits.DEFAULTS;
         private Consumer<URI> recovery = dump -> {};
         private @Nullable CheckpointDump checkpoints;
+        private List<String> peers = List.of();
 
         private Builder(SelectionCore core, Scheduler scheduler) {
             this.core = Objects.requireNonNull(core, "core");
@@ -100,6 +103,17 @@ public final class IndexService {
         }
 
         /**
+         * Peers that are registered from the start.
+         *
+         * @throws BadRequestException if one is no HTTP address
+         */
+        public Builder peers(List<String> urls) {
+            urls.forEach(PeerUrls::requireAddress);
+            peers = List.copyOf(urls);
+            return this;
+        }
+
+        /**
          * What {@code GET /dump} answers to peers of ours, which accept {@link dev.tandemkv.indexer.dump.IndexDump#MEDIA_TYPE}. Default: they
          * get the form that everybody gets, which knows no places in streams.
          */
@@ -111,7 +125,9 @@ public final class IndexService {
         /** Begins to listen; fails if the address cannot be had. */
         public CompletionStage<IndexService> start(Vertx vertx) {
             Routes routes = new Routes();
-            new IndexRoutes(core, new DumpRoute(core, checkpoints), new PeerUrls(recovery)).addTo(routes);
+            PeerUrls known = new PeerUrls(recovery);
+            peers.forEach(known::add);
+            new IndexRoutes(core, new DumpRoute(core, checkpoints), known).addTo(routes);
             Exchange.Terms terms = new Exchange.Terms(limits, JsonBody.UnknownFields.IGNORED, scheduler);
             return Listener.open(vertx, address.host(), address.port(), 1, routes, terms)
                     .map(listener -> new IndexService(core, listener, limits))

@@ -7,16 +7,21 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tandemkv.adapters.enginewire.neutral.EngineFamily;
+import dev.tandemkv.adapters.http.replay.Publishers;
 import dev.tandemkv.adapters.http.replay.RawClient;
-import dev.tandemkv.catalog.PartitionKey;
-import dev.tandemkv.catalog.WorkerRank;
-import dev.tandemkv.indexer.Tier;
-import dev.tandemkv.indexer.event.KvEvent;
-import dev.tandemkv.indexer.hash.BlockHasher;
-import dev.tandemkv.indexer.hash.BlockHashes;
-import dev.tandemkv.indexer.hash.HashScope;
-import dev.tandemkv.indexer.hash.MultimodalObjects;
+import dev.tandemkv.adapters.zmq.EventSource;
+import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
+import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.selection.config.SelectionConfigReader;
+import dev.tandemkv.selection.host.KvIndexSource;
+import dev.tandemkv.testkit.engine.wire.EngineEvent;
+import dev.tandemkv.testkit.engine.wire.EngineHash;
+import dev.tandemkv.testkit.engine.wire.EngineTokens;
+import dev.tandemkv.testkit.engine.wire.EventField;
+import dev.tandemkv.testkit.engine.wire.FakeRank;
+import dev.tandemkv.testkit.engine.wire.PublisherConfig;
+import dev.tandemkv.testkit.engine.wire.WireDialect;
 import io.vertx.core.Vertx;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -32,14 +37,28 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The recorded decisions, asked over HTTP: workers, bookings and requests go through the wire, only what the engines announce does not. */
+/**
+ * The recorded decisions, asked over HTTP: workers, bookings and requests go through the wire, and what the engines hold comes from their
+ * publishers. Those of all decisions are the same, each time with the numbers of a new process.
+ */
 class DecisionsOverHttpTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, String> JSON_TYPE = Map.of("content-type", "application/json");
+    private static final EventSource SOURCE =
+            EventSource.of(EngineFamily.SGLANG).withTopic("");
+
+    private final Publishers publishers = new Publishers();
+
+    @AfterEach
+    void close() {
+        publishers.close();
+    }
 
     @Test
     void recordedDecisions_overHttp_haveTheRecordedWinners() throws IOException {
@@ -64,19 +83,26 @@ class DecisionsOverHttpTest {
         return given != null ? Path.of(given) : Path.of(System.getProperty("tandemkv.shared", "../shared"), "corpus");
     }
 
-    private static void decide(Vertx vertx, JsonNode recorded) throws IOException {
+    private void decide(Vertx vertx, JsonNode recorded) throws IOException {
         ObjectNode settings = JSON.createObjectNode();
         recorded.get("config")
                 .properties()
                 .forEach(each -> settings.set(
                         each.getKey().equals("track_prefill_tokens") ? "router_track_prefill_tokens" : each.getKey(),
                         each.getValue()));
-        try (RunningService service =
-                        new RunningService(vertx, SelectionConfigReader.fromTree(settings), options -> options);
+        try (ZmqKvEventIngress ingress = ZmqKvEventIngress.builder()
+                        .settings(Publishers.quick())
+                        .sources(publishers::source)
+                        .start();
+                RunningService service = new RunningService(
+                        vertx,
+                        SelectionConfigReader.fromTree(settings),
+                        KvIndexSource.owned(ingress),
+                        options -> options);
                 RawClient client = new RawClient(service.port())) {
             register(client, recorded);
             int[] tokens = tokens(recorded.at("/request/tokens"));
-            recorded.get("ranks").forEach(rank -> announce(service, recorded, rank, tokens));
+            recorded.get("ranks").forEach(rank -> announce(service, ingress, recorded, rank, tokens));
             for (JsonNode booking : recorded.get("bookings")) {
                 book(client, booking);
             }
@@ -84,7 +110,7 @@ class DecisionsOverHttpTest {
         }
     }
 
-    private static void register(RawClient client, JsonNode recorded) throws IOException {
+    private void register(RawClient client, JsonNode recorded) throws IOException {
         Map<String, List<JsonNode>> ranks = new TreeMap<>();
         recorded.get("ranks")
                 .forEach(rank -> ranks.computeIfAbsent(rank.get("worker").asText(), id -> new ArrayList<>())
@@ -101,6 +127,12 @@ class DecisionsOverHttpTest {
                             .min()
                             .orElseThrow());
             body.put("data_parallel_size", worker.getValue().size());
+            ObjectNode endpoints = body.putObject("kv_events_endpoints");
+            for (JsonNode rank : worker.getValue()) {
+                String name = name(rank);
+                endpoints.put(
+                        rank.get("rank").asText(), publishers.bind(name, SOURCE).endpoint(name));
+            }
             Set<String> taints = new TreeSet<>();
             worker.getValue().forEach(rank -> rank.path("taints").forEach(taint -> taints.add(taint.asText())));
             ArrayNode list = body.putArray("taints");
@@ -109,27 +141,38 @@ class DecisionsOverHttpTest {
         }
     }
 
-    private static void announce(RunningService service, JsonNode recorded, JsonNode rank, int[] tokens) {
-        BlockHashes hashes = BlockHasher.ofBlockSize(recorded.get("block_size").asInt())
-                .hash(tokens, HashScope.BASE, MultimodalObjects.NONE);
+    private static String name(JsonNode rank) {
+        return rank.get("worker").asText() + '/' + rank.get("rank").asText();
+    }
+
+    private void announce(
+            RunningService service, ZmqKvEventIngress ingress, JsonNode recorded, JsonNode rank, int[] tokens) {
+        int blockSize = recorded.get("block_size").asInt();
+        List<List<byte[]>> messages = new ArrayList<>();
+        FakeRank engine = new FakeRank(
+                PublisherConfig.of(WireDialect.SGLANG_0_5_22, rank.get("rank").asInt()),
+                new SeededRandom(1),
+                messages::add);
         int at = 0;
-        for (Map.Entry<String, Tier> tier : List.of(
-                Map.entry("device", Tier.DEVICE), Map.entry("host", Tier.HOST_PINNED), Map.entry("disk", Tier.DISK))) {
+        for (Map.Entry<String, String> tier :
+                List.of(Map.entry("device", "GPU"), Map.entry("host", "CPU"), Map.entry("disk", "DISK"))) {
             int blocks = rank.get(tier.getKey()).asInt();
             if (blocks > 0) {
-                service.core.apply(
-                        PartitionKey.DEFAULT,
-                        new WorkerRank(
-                                rank.get("worker").asLong(), rank.get("rank").asInt()),
-                        new KvEvent.Stored(
-                                tier.getValue(),
-                                null,
-                                KvEvent.ResidencyDomain.WORKER,
-                                at == 0 ? null : (Long) hashes.sequence(at - 1),
-                                Arrays.copyOfRange(hashes.sequences(), at, at + blocks),
-                                Arrays.copyOfRange(hashes.locals(), at, at + blocks)));
+                List<EngineHash> hashes = IntStream.range(at, at + blocks)
+                        .mapToObj(block -> EngineHash.signed(1_000L + block))
+                        .toList();
+                int[] covered = Arrays.copyOfRange(tokens, at * blockSize, (at + blocks) * blockSize);
+                engine.store(EngineEvent.Stored.of(
+                                at == 0 ? null : EngineHash.signed(999L + at),
+                                hashes,
+                                EngineTokens.of(covered),
+                                blockSize)
+                        .with(EventField.MEDIUM, tier.getValue()));
             }
             at += blocks;
+        }
+        if (engine.publish(0)) {
+            publishers.publish(name(rank), messages, service.core.list(), ingress);
         }
     }
 

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.tandemkv.adapters.http.replay.FrameIngress;
+import dev.tandemkv.adapters.http.replay.Publishers;
 import dev.tandemkv.adapters.http.replay.RawClient;
+import dev.tandemkv.adapters.zmq.EventSource;
+import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
@@ -35,7 +37,7 @@ class IndexServiceTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, String> JSON_TYPE = Map.of("content-type", "application/json");
-    private static final String ENDPOINT = "tcp://127.0.0.1:15557";
+    private static final String ENGINE = "engine";
     /** Three blocks of four tokens, 100 to 111, as an engine publishes them. */
     private static final List<String> STORED = List.of(
             "",
@@ -45,7 +47,13 @@ class IndexServiceTest {
     private static final int[] TOKENS = {100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112};
 
     private final VirtualTime time = new VirtualTime();
-    private final FrameIngress ingress = new FrameIngress(time, Map.of());
+    private final Publishers publishers = new Publishers().bind(ENGINE, EventSource.UNKNOWN.withTopic(""));
+    private final String endpoint = publishers.endpoint(ENGINE);
+    private final ZmqKvEventIngress ingress = ZmqKvEventIngress.builder()
+            .settings(Publishers.quick())
+            .sources(publishers::source)
+            .start();
+    private SelectionCore core;
     private final List<URI> asked = Collections.synchronizedList(new ArrayList<>());
     private Vertx vertx;
     private IndexService service;
@@ -54,7 +62,7 @@ class IndexServiceTest {
     @BeforeEach
     void start() throws IOException {
         vertx = Vertx.vertx();
-        SelectionCore core = SelectionCore.builder()
+        core = SelectionCore.builder()
                 .host(SelectionHost.builder()
                         .index(KvIndexSource.owned(ingress))
                         .build())
@@ -76,6 +84,8 @@ class IndexServiceTest {
     void stop() throws IOException {
         client.close();
         service.shutdown().toCompletableFuture().join();
+        ingress.close();
+        publishers.close();
         vertx.close().toCompletionStage().toCompletableFuture().join();
     }
 
@@ -92,7 +102,8 @@ class IndexServiceTest {
     }
 
     private void publish() {
-        ingress.publish(ENDPOINT, STORED.stream().map(HexFormat.of()::parseHex).toList());
+        publishers.publish(
+                ENGINE, List.of(STORED.stream().map(HexFormat.of()::parseHex).toList()), core.list(), ingress);
     }
 
     private static String instance(long id, int rank, String endpoint) {
@@ -104,11 +115,11 @@ class IndexServiceTest {
     void register_followsRanksOneByOne_andRefusesWhatContradicts() throws IOException {
         post("/query", "{\"model_name\": \"m\", \"token_ids\": [1]}", 404);
         post("/register", "{}", 422);
-        post("/register", instance(11, 0, ENDPOINT), 201);
-        post("/register", instance(11, 0, ENDPOINT), 409);
+        post("/register", instance(11, 0, endpoint), 201);
+        post("/register", instance(11, 0, endpoint), 409);
         post("/register", instance(12, 0, "nonsense"), 400);
-        post("/register", instance(12, 0, ENDPOINT).replace("\"block_size\": 4", "\"block_size\": 8"), 409);
-        post("/register", instance(11, 5, ENDPOINT), 400);
+        post("/register", instance(12, 0, endpoint).replace("\"block_size\": 4", "\"block_size\": 8"), 409);
+        post("/register", instance(11, 5, endpoint), 400);
         post("/register", instance(11, 1, "tcp://127.0.0.1:15558"), 201);
         assertThat(get("/workers").at("/0/endpoints").size()).isEqualTo(2);
         assertThat(get("/workers")).hasSize(1);
@@ -119,7 +130,7 @@ class IndexServiceTest {
 
     @Test
     void queries_byTokensAndByHashes_tellTokensAndTiers() throws IOException {
-        post("/register", instance(11, 0, ENDPOINT), 201);
+        post("/register", instance(11, 0, endpoint), 201);
         publish();
 
         JsonNode byTokens = post(
@@ -174,7 +185,7 @@ class IndexServiceTest {
     @Test
     void gateways_readOneIndex_andDegradeVisiblyWithoutIt() throws IOException {
         PartitionKey partition = new PartitionKey("m", "default");
-        post("/register", instance(11, 0, ENDPOINT), 201);
+        post("/register", instance(11, 0, endpoint), 201);
         publish();
         URI uri = URI.create("http://127.0.0.1:" + service.port());
         try (HttpRemoteIndex index = new HttpRemoteIndex(vertx, uri, Duration.ofSeconds(5));

@@ -96,9 +96,7 @@ final class Replay implements AutoCloseable {
         } else if (row.has("signal")) {
             service.shutdown();
         } else if (row.has("publish")) {
-            Frames.published(row, wire)
-                    .forEach(message ->
-                            service.ingress.publish(row.get("publish").asText(), message));
+            service.publish(row.get("publish").asText(), Frames.published(row, wire));
         } else if (row.has("method")) {
             exchange(row);
         } else if (!row.has("bind_publisher")) {
@@ -145,9 +143,11 @@ final class Replay implements AutoCloseable {
         return path;
     }
 
-    private static byte[] body(JsonNode row) throws IOException {
+    private byte[] body(JsonNode row) throws IOException {
         if (row.has("body")) {
-            return Conversation.JSON.writeValueAsBytes(row.get("body"));
+            return service.publishers
+                    .real(Conversation.JSON.writeValueAsString(row.get("body")))
+                    .getBytes(StandardCharsets.UTF_8);
         }
         if (row.has("raw_generated")) {
             byte[] json = row.get("raw_generated").get("json").asText().getBytes(StandardCharsets.UTF_8);
@@ -218,7 +218,9 @@ final class Replay implements AutoCloseable {
 
     // ---- comparing
 
-    private void check(JsonNode row, RawClient.Answer answer) throws IOException {
+    private void check(JsonNode row, RawClient.Answer received) throws IOException {
+        byte[] recorded = service.publishers.recorded(received.text()).getBytes(StandardCharsets.UTF_8);
+        RawClient.Answer answer = new RawClient.Answer(received.status(), received.headers(), recorded);
         int status = row.path("ours_status").asInt(row.path("status").asInt());
         if (answer.status() != status) {
             differences.add("status: expected " + status + ", was " + answer.status() + ' ' + answer.text());

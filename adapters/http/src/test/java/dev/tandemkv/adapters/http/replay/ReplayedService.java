@@ -1,10 +1,15 @@
 package dev.tandemkv.adapters.http.replay;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.tandemkv.adapters.enginewire.LiveMessage;
 import dev.tandemkv.adapters.enginewire.neutral.EngineFamily;
 import dev.tandemkv.adapters.http.ClientReservations;
 import dev.tandemkv.adapters.http.SelectionService;
 import dev.tandemkv.adapters.http.ServiceSettings;
+import dev.tandemkv.adapters.zmq.EventSource;
+import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
+import dev.tandemkv.adapters.zmq.mesh.MeshSettings;
+import dev.tandemkv.adapters.zmq.mesh.ReplicaMesh;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.selection.PartitionLoads;
@@ -21,26 +26,36 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** A fresh service for one conversation: real sockets, virtual time, events by hand. */
+/** A fresh service for one conversation: real sockets, also those of the engines and of the replicas, and virtual time. */
 final class ReplayedService implements AutoCloseable {
 
     private static final long SEED = 20_261_130;
 
     final VirtualTime time = new VirtualTime();
-    final FrameIngress ingress;
+    final Publishers publishers = new Publishers();
     final SelectionCore core;
+    private final ZmqKvEventIngress ingress;
+    private final @Nullable ReplicaMesh mesh;
     private final SelectionService service;
 
     ReplayedService(Vertx vertx, Conversation conversation, Path files, Path wire) {
         ServiceSettings settings = ServiceSettings.of(conversation.arguments(), environment(conversation, files));
-        ingress = new FrameIngress(time, publishers(conversation, wire));
+        bindPublishers(conversation, wire);
+        ingress = ZmqKvEventIngress.builder()
+                .settings(Publishers.quick())
+                .sources(publishers::source)
+                .start();
         ClientReservations reservations = new ClientReservations();
         SelectionHost.Builder host = SelectionHost.builder()
                 .leaseObserver(reservations)
                 .index(settings.core().index().useKvEvents() ? KvIndexSource.owned(ingress) : KvIndexSource.owned());
-        if (settings.replicaSyncPort().isPresent()) {
-            host.replicaChannel(new ListedPeers());
+        mesh = settings.replicaSyncPort().isPresent()
+                ? ReplicaMesh.builder(MeshSettings.at("tcp://127.0.0.1:*")).start()
+                : null;
+        if (mesh != null) {
+            host.replicaChannel(mesh);
         }
         core = SelectionCore.builder()
                 .config(settings.core())
@@ -52,6 +67,7 @@ final class ReplayedService implements AutoCloseable {
                 .build();
         SelectionService.Builder builder = SelectionService.builder(core, time)
                 .port(0)
+                .ticker(time)
                 .reservations(reservations)
                 .metrics(() -> "# nothing is measured here\n");
         service = builder.start(vertx).toCompletableFuture().join();
@@ -72,22 +88,30 @@ final class ReplayedService implements AutoCloseable {
     }
 
     /** What every publisher will turn out to be: nothing is known of made events, a capture's engine stands in its name. */
-    private static Map<String, FrameIngress.Publisher> publishers(Conversation conversation, Path wire) {
-        Map<String, FrameIngress.Publisher> publishers = new HashMap<>();
-        conversation.rows().stream()
-                .filter(row -> row.has("publish") && row.path("capture").isTextual())
-                .forEach(row -> {
-                    String capture = row.get("capture").asText();
-                    String engine =
-                            capture.substring(capture.lastIndexOf('/') + 1).split("-")[0];
-                    EngineFamily family = engine.equals("vllm")
-                            ? EngineFamily.VLLM
-                            : engine.equals("sglang") ? EngineFamily.SGLANG : EngineFamily.UNKNOWN;
-                    String topic =
-                            LiveMessage.of(Frames.published(row, wire).get(0)).topic();
-                    publishers.putIfAbsent(row.get("publish").asText(), new FrameIngress.Publisher(family, topic));
-                });
-        return publishers;
+    private void bindPublishers(Conversation conversation, Path wire) {
+        for (JsonNode row : conversation.rows()) {
+            if (row.has("publish") && row.path("capture").isTextual()) {
+                String capture = row.get("capture").asText();
+                String engine = capture.substring(capture.lastIndexOf('/') + 1).split("-")[0];
+                EngineFamily family = engine.equals("vllm")
+                        ? EngineFamily.VLLM
+                        : engine.equals("sglang") ? EngineFamily.SGLANG : EngineFamily.UNKNOWN;
+                String topic =
+                        LiveMessage.of(Frames.published(row, wire).get(0)).topic();
+                publishers.bind(
+                        row.get("publish").asText(), EventSource.of(family).withTopic(topic));
+            }
+        }
+        for (JsonNode row : conversation.rows()) {
+            JsonNode named = row.has("publish") ? row.get("publish") : row.path("bind_publisher");
+            if (named.isTextual()) {
+                publishers.bind(named.asText(), EventSource.UNKNOWN.withTopic(""));
+            }
+        }
+    }
+
+    void publish(String name, List<List<byte[]>> messages) {
+        publishers.publish(name, messages, core.list(), ingress);
     }
 
     int port() {
@@ -121,5 +145,10 @@ final class ReplayedService implements AutoCloseable {
     public void close() {
         service.shutdown();
         core.close();
+        ingress.close();
+        if (mesh != null) {
+            mesh.close();
+        }
+        publishers.close();
     }
 }

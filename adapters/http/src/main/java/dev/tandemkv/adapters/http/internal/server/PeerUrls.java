@@ -23,7 +23,7 @@ public final class PeerUrls {
     }
 
     /** @return whether it is new; only then is it asked */
-    boolean add(String url) {
+    public boolean add(String url) {
         URI dump = dumpOf(url);
         synchronized (this) {
             if (dumps.containsKey(url)) {
@@ -36,6 +36,11 @@ public final class PeerUrls {
         }
         recovery.accept(dump);
         return true;
+    }
+
+    /** @throws BadRequestException if a peer cannot be there */
+    public static void requireAddress(String url) {
+        dumpOf(url);
     }
 
     private static URI dumpOf(String url) {
