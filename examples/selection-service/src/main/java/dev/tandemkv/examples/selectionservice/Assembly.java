@@ -5,6 +5,7 @@ import dev.tandemkv.adapters.http.HttpRemoteIndex;
 import dev.tandemkv.adapters.http.SelectionService;
 import dev.tandemkv.adapters.http.ServiceSettings;
 import dev.tandemkv.adapters.micrometer.SelectionMetrics;
+import dev.tandemkv.adapters.zmq.EventSource;
 import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
 import dev.tandemkv.adapters.zmq.mesh.MeshSettings;
 import dev.tandemkv.adapters.zmq.mesh.ReplicaMesh;
@@ -20,10 +21,9 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Vertx;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,13 +40,12 @@ final class Assembly implements AutoCloseable {
     /** Options of this process beside those of the service, with their variables. */
     static final Map<String, String> OPTIONS = Map.of(
             "workers_file", "TANDEMKV_WORKERS_FILE",
-            "remote_indexer_url", "TANDEMKV_REMOTE_INDEXER_URL");
+            "remote_indexer_url", "TANDEMKV_REMOTE_INDEXER_URL",
+            "engine_family", "TANDEMKV_ENGINE_FAMILY");
 
     private static final Duration LOOKUP_BOUND = Duration.ofSeconds(1);
 
-    /** What has been started, last first. */
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-
+    private final Parts parts = new Parts();
     private final String host;
     private @Nullable SelectionService service;
     private List<PartitionLoads> openAtEnd = List.of();
@@ -69,21 +68,18 @@ final class Assembly implements AutoCloseable {
     }
 
     private void assemble(ServiceSettings settings) {
-        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "tandemkv-timer");
-            thread.setDaemon(true);
-            return thread;
-        });
-        parts.push(timer::shutdownNow);
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Parts::daemon);
+        parts.add(timer::shutdownNow);
         Scheduler scheduler = Scheduler.of(timer);
         Vertx vertx = Vertx.vertx();
-        parts.push(() -> vertx.close().toCompletionStage().toCompletableFuture().join());
+        parts.add(() -> vertx.close().toCompletionStage().toCompletableFuture().join());
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         SelectionMetrics metrics = SelectionMetrics.builder(registry).build();
-        parts.push(metrics);
+        parts.add(metrics);
         ClientReservations reservations = new ClientReservations();
+        ZmqKvEventIngress ingress = ingress(settings);
         SelectionHost.Builder host =
-                SelectionHost.builder().leaseObserver(reservations).index(index(settings, vertx));
+                SelectionHost.builder().leaseObserver(reservations).index(index(settings, ingress, vertx));
         settings.replicaSyncPort().ifPresent(port -> host.replicaChannel(mesh(settings.host(), port)));
         SelectionCore core = SelectionCore.builder()
                 .config(settings.core())
@@ -91,7 +87,7 @@ final class Assembly implements AutoCloseable {
                 .scheduler(scheduler)
                 .observer(metrics.observer())
                 .build();
-        parts.push(core);
+        parts.add(core);
         metrics.bindTo(core);
         followWorkersFile(settings, core, scheduler);
         SelectionService.Builder description = SelectionService.builder(core, scheduler)
@@ -103,39 +99,60 @@ final class Assembly implements AutoCloseable {
                     metrics.refresh();
                     return registry.scrape();
                 });
+        if (ingress != null) {
+            description.checkpoints(ingress::dump);
+        }
         if (settings.unknownFields() == ServiceSettings.UnknownFields.REFUSED) {
             description.strict();
         }
         SelectionService started =
                 description.start(vertx).toCompletableFuture().join();
         service = started;
-        parts.push(() -> openAtEnd = started.shutdown().toCompletableFuture().join());
+        parts.add(() -> openAtEnd = started.shutdown().toCompletableFuture().join());
     }
 
     /** Peers connect to this address; which peers this process listens to comes over {@code /replica_sync}. */
     private ReplicaMesh mesh(String host, int port) {
         ReplicaMesh mesh = ReplicaMesh.builder(MeshSettings.at("tcp://" + host + ':' + port))
                 .start();
-        parts.push(mesh);
+        parts.add(mesh);
         return mesh;
     }
 
-    private KvIndexSource index(ServiceSettings settings, Vertx vertx) {
+    private @Nullable ZmqKvEventIngress ingress(ServiceSettings settings) {
+        EventSource.Lookup sources = EngineFamilies.of(settings.others().get("engine_family"));
+        if (settings.core().index().useRemoteIndexer()
+                || !settings.core().index().useKvEvents()) {
+            return null;
+        }
+        ZmqKvEventIngress ingress = ZmqKvEventIngress.builder().sources(sources).start();
+        parts.add(ingress);
+        return ingress;
+    }
+
+    private KvIndexSource index(ServiceSettings settings, @Nullable ZmqKvEventIngress ingress, Vertx vertx) {
+        if (!settings.core().index().useRemoteIndexer()) {
+            return ingress == null ? KvIndexSource.owned() : KvIndexSource.owned(ingress);
+        }
         String url = settings.others().get("remote_indexer_url");
-        if (settings.core().index().useRemoteIndexer()) {
-            if (url == null) {
-                throw new BadRequestException("--remote-indexer-url", "none", "a URL, with --use-remote-indexer");
+        if (url == null) {
+            throw new BadRequestException("--remote-indexer-url", "none", "a URL, with --use-remote-indexer");
+        }
+        HttpRemoteIndex remote = new HttpRemoteIndex(vertx, address(url), LOOKUP_BOUND);
+        parts.add(remote);
+        return KvIndexSource.remote(remote);
+    }
+
+    private static URI address(String url) {
+        try {
+            URI address = new URI(url);
+            if (address.getHost() != null) {
+                return address;
             }
-            HttpRemoteIndex remote = new HttpRemoteIndex(vertx, URI.create(url), LOOKUP_BOUND);
-            parts.push(remote);
-            return KvIndexSource.remote(remote);
+        } catch (URISyntaxException e) {
+            // Refused below, like an address without a host.
         }
-        if (!settings.core().index().useKvEvents()) {
-            return KvIndexSource.owned();
-        }
-        ZmqKvEventIngress ingress = ZmqKvEventIngress.builder().start();
-        parts.push(ingress);
-        return KvIndexSource.owned(ingress);
+        throw new BadRequestException("--remote-indexer-url", url, "http://HOST:PORT");
     }
 
     private void followWorkersFile(ServiceSettings settings, SelectionCore core, Scheduler scheduler) {
@@ -143,10 +160,10 @@ final class Assembly implements AutoCloseable {
         if (file != null) {
             WatchedFileSource source =
                     WatchedFileSource.builder(Path.of(file), scheduler).build();
-            parts.push(source);
+            parts.add(source);
             CatalogReconciler reconciler =
                     CatalogReconciler.builder(core, source, scheduler).build();
-            parts.push(reconciler);
+            parts.add(reconciler);
             reconciler.start();
         }
     }
@@ -167,12 +184,6 @@ final class Assembly implements AutoCloseable {
 
     @Override
     public void close() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                System.err.println("while closing: " + e);
-            }
-        }
+        parts.close();
     }
 }

@@ -10,9 +10,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
 import java.time.Clock;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,8 +36,7 @@ final class Quickstart implements AutoCloseable {
     private final PrintStream out;
     private final ServiceClient client = new ServiceClient();
     private final Clock clock = Clock.systemUTC();
-    /** What has been started, last first. */
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Parts parts = new Parts();
 
     Quickstart(PrintStream out) {
         this.out = out;
@@ -60,8 +57,11 @@ final class Quickstart implements AutoCloseable {
         if (!rest.contains("--port")) {
             rest.addAll(List.of("--port", "0"));
         }
+        if (!rest.contains("--engine-family")) {
+            rest.addAll(List.of("--engine-family", "vllm"));
+        }
         Assembly assembly = Assembly.start(rest, environment);
-        parts.push(assembly);
+        parts.add(assembly);
         URI service = URI.create("http://127.0.0.1:" + assembly.port());
         for (HttpEngine engine : engines) {
             out.println("engine " + engine.number() + "   " + engine.uri() + ", KV events "
@@ -107,13 +107,13 @@ final class Quickstart implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
-        parts.push(threads::shutdownNow);
+        parts.add(threads::shutdownNow);
         EngineSockets sockets = EngineSockets.start();
-        parts.push(sockets);
+        parts.add(sockets);
         List<HttpEngine> engines = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
             HttpEngine engine = HttpEngine.start(number, answers -> bound(sockets, answers), threads, clock);
-            parts.push(engine);
+            parts.add(engine);
             engines.add(engine);
         }
         return engines;
@@ -234,12 +234,6 @@ final class Quickstart implements AutoCloseable {
 
     @Override
     public void close() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                out.println("while closing: " + e);
-            }
-        }
+        parts.close();
     }
 }

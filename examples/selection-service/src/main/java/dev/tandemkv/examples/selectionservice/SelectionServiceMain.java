@@ -14,6 +14,7 @@ public final class SelectionServiceMain {
     private static final int FAILED = 1;
     private static final int USAGE = 2;
     private static final String QUICKSTART = "quickstart";
+    private static final String INDEX = "index";
 
     private SelectionServiceMain() {}
 
@@ -36,6 +37,8 @@ public final class SelectionServiceMain {
                 try (Quickstart quickstart = new Quickstart(out)) {
                     quickstart.run(arguments.subList(1, arguments.size()), environment);
                 }
+            } else if (!arguments.isEmpty() && arguments.get(0).equals(INDEX)) {
+                serveIndex(out, environment, arguments.subList(1, arguments.size()));
             } else {
                 serve(out, environment, arguments);
             }
@@ -62,6 +65,12 @@ public final class SelectionServiceMain {
         out.println("selection service listens on " + service.address());
     }
 
+    private static void serveIndex(PrintStream out, Map<String, String> environment, List<String> arguments) {
+        IndexAssembly service = IndexAssembly.start(arguments, environment);
+        Runtime.getRuntime().addShutdownHook(new Thread(service::close));
+        out.println("index service listens on " + service.address());
+    }
+
     private static void end(Assembly service, PrintStream out) {
         service.close();
         long open = service.openAtEnd().stream()
@@ -75,17 +84,23 @@ public final class SelectionServiceMain {
         out.println("""
                 Usage: run [OPTION...]
                        run quickstart [--engines N] [--stay] [OPTION...]
+                       run index [--peers URL,...] [OPTION...]
 
                 The selection service over HTTP. With quickstart it is started together with N fake engines (default 2, at most
                 16) on free ports of this machine; the same prompt is routed twice, and what happened is printed. --stay goes on
                 until Ctrl-C, for requests of your own.
+
+                With index it is the index service, which follows engines and answers what they hold; its port is 8090 unless told
+                otherwise. --peers (TANDEMKV_INDEX_PEERS) names other index services that are asked once for what they know.
 
                   --host ADDRESS            address to listen on; TANDEMKV_HOST; default 127.0.0.1
                   --port PORT               0 takes a free one; TANDEMKV_PORT; default 8092
                   --strict                  refuse unknown request fields; TANDEMKV_STRICT
                   --replica-sync-port PORT  where replicas connect to; TANDEMKV_REPLICA_SYNC_PORT; default: no replicas
                   --workers-file FILE       JSON file of workers, watched: they come and go with it; TANDEMKV_WORKERS_FILE
-                  --remote-indexer-url URL  the index service to ask, with --use-remote-indexer; TANDEMKV_REMOTE_INDEXER_URL
+                  --remote-indexer-url URL  index service to ask, with --use-remote-indexer; TANDEMKV_REMOTE_INDEXER_URL
+                  --engine-family NAME      whose KV events the workers publish: vllm, sglang, tensorrt-llm or unknown;
+                                            TANDEMKV_ENGINE_FAMILY; default unknown, which never counts too many blocks
                   --help                    shows this text
 
                 Settings of the router, each an option (a flag stands alone, or as --no-...) and, where one is named, a variable.

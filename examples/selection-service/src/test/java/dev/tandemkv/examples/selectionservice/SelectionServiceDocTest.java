@@ -28,7 +28,7 @@ class SelectionServiceDocTest {
 
     private static final Pattern BLOCK = Pattern.compile("```(sh|json)\\n(.*?)\\n```", Pattern.DOTALL);
     private static final Pattern CURL = Pattern.compile(
-            "curl (?:-X (?<method>[A-Z]+) )?localhost:8092(?<path>\\S+)(?: -H '(?<header>[^']+)')?(?: -d '(?<body>[^']*)')?");
+            "curl (?:-X (?<method>[A-Z]+) )?localhost:(?<port>8092|8090)(?<path>\\S+)(?: -H '(?<header>[^']+)')?(?: -d '(?<body>[^']*)')?");
     private static final Pattern OPTION = Pattern.compile("`?(--[a-z][a-z-]+)");
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -46,14 +46,16 @@ class SelectionServiceDocTest {
     @Test
     void samples_runAgainstTheService_answerAsThePageSays() throws Exception {
         int exchanges = 0;
-        try (Assembly service = Assembly.start(List.of("--no-use-kv-events", "--port", "0"), Map.of())) {
+        try (Assembly service = Assembly.start(List.of("--no-use-kv-events", "--port", "0"), Map.of());
+                IndexAssembly index = IndexAssembly.start(List.of("--port", "0"), Map.of())) {
+            Map<String, Integer> ports = Map.of("8092", service.port(), "8090", index.port());
             String answer = "";
             Matcher blocks = BLOCK.matcher(page);
             while (blocks.find()) {
                 if (blocks.group(1).equals("json")) {
                     assertThat(JSON.readTree(answer)).isEqualTo(JSON.readTree(blocks.group(2)));
                 } else if (blocks.group(2).startsWith("curl")) {
-                    answer = send(blocks.group(2), service.port());
+                    answer = send(blocks.group(2), ports);
                     exchanges++;
                 }
             }
@@ -62,16 +64,16 @@ class SelectionServiceDocTest {
             assertThat(metrics.headers().firstValue("content-type").orElse("")).startsWith("text/plain");
             assertThat(metrics.body()).contains("# TYPE").contains("dynamo_frontend_worker_active_decode_blocks");
         }
-        assertThat(exchanges).isEqualTo(7);
+        assertThat(exchanges).isEqualTo(10);
     }
 
-    private static String send(String command, int port) throws Exception {
+    private static String send(String command, Map<String, Integer> ports) throws Exception {
         Matcher curl = CURL.matcher(command);
         assertThat(curl.matches()).as(command).isTrue();
         String method = curl.group("method") == null ? "GET" : curl.group("method");
         String body = curl.group("body");
         HttpRequest.Builder request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + port + curl.group("path")))
+                        URI.create("http://127.0.0.1:" + ports.get(curl.group("port")) + curl.group("path")))
                 .method(
                         method,
                         body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body));
@@ -116,7 +118,22 @@ class SelectionServiceDocTest {
         assertNames("--port", List.of("--port", "http"), Map.of());
         assertNames("--nosuch-option", List.of("--nosuch-option", "1"), Map.of());
         assertNames("--remote-indexer-url", List.of("--use-remote-indexer", "--port", "0"), Map.of());
+        assertNames(
+                "--remote-indexer-url",
+                List.of("--use-remote-indexer", "--remote-indexer-url", "nowhere", "--port", "0"),
+                Map.of());
+        assertNames("--engine-family", List.of("--engine-family", "steam", "--port", "0"), Map.of());
         assertNames("--replica-sync-port", List.of("--replica-sync-port", "99999"), Map.of());
+    }
+
+    @Test
+    void indexSettings_thatCannotBeRead_areNamed() {
+        assertThatThrownBy(() -> IndexAssembly.start(List.of("--port", "0", "--peers", "http://a:1,nowhere"), Map.of()))
+                .isInstanceOfSatisfying(
+                        BadRequestException.class, e -> assertThat(e.field()).isEqualTo("--peers"));
+        assertThatThrownBy(() -> IndexAssembly.start(List.of(), Map.of("TANDEMKV_PORT", "x")))
+                .isInstanceOfSatisfying(
+                        BadRequestException.class, e -> assertThat(e.field()).isEqualTo("TANDEMKV_PORT"));
     }
 
     private static void assertNames(String setting, List<String> arguments, Map<String, String> environment) {

@@ -1,0 +1,99 @@
+package dev.tandemkv.examples.selectionservice;
+
+import dev.tandemkv.adapters.http.IndexService;
+import dev.tandemkv.adapters.http.ServiceSettings;
+import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
+import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.selection.SelectionCore;
+import dev.tandemkv.selection.host.KvIndexSource;
+import dev.tandemkv.selection.host.SelectionHost;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+
+/** An index service: follows engines over ZeroMQ, and answers what they hold. It books nothing. Closing it ends everything. */
+final class IndexAssembly implements AutoCloseable {
+
+    /** Options of this process beside those of the service, with their variables. */
+    static final Map<String, String> OPTIONS =
+            Map.of("peers", "TANDEMKV_INDEX_PEERS", "engine_family", "TANDEMKV_ENGINE_FAMILY");
+
+    private static final String PORT = "8090";
+
+    private final Parts parts = new Parts();
+    private final String host;
+    private final IndexService service;
+
+    private IndexAssembly(ServiceSettings settings) {
+        host = settings.host();
+        try {
+            service = start(settings);
+        } catch (RuntimeException e) {
+            parts.close();
+            throw e;
+        }
+    }
+
+    /** @throws BadRequestException naming the option or the variable */
+    static IndexAssembly start(List<String> arguments, Map<String, String> environment) {
+        List<String> all = new ArrayList<>(arguments);
+        if (!arguments.contains("--port") && !environment.containsKey("TANDEMKV_PORT")) {
+            all.addAll(List.of("--port", PORT));
+        }
+        return new IndexAssembly(ServiceSettings.of(all, environment, OPTIONS));
+    }
+
+    private IndexService start(ServiceSettings settings) {
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Parts::daemon);
+        parts.add(timer::shutdownNow);
+        Scheduler scheduler = Scheduler.of(timer);
+        Vertx vertx = Vertx.vertx();
+        parts.add(() -> vertx.close().toCompletionStage().toCompletableFuture().join());
+        ZmqKvEventIngress ingress = ZmqKvEventIngress.builder()
+                .sources(EngineFamilies.of(settings.others().get("engine_family")))
+                .start();
+        parts.add(ingress);
+        SelectionCore core = SelectionCore.builder()
+                .config(settings.core())
+                .host(SelectionHost.builder()
+                        .index(KvIndexSource.owned(ingress))
+                        .build())
+                .scheduler(scheduler)
+                .build();
+        parts.add(core);
+        IndexService.Builder description = IndexService.builder(core, scheduler)
+                .host(settings.host())
+                .port(settings.port())
+                .recovery(ingress::recoverFrom)
+                .checkpoints(ingress::dump);
+        String peers = settings.others().get("peers");
+        if (peers != null) {
+            try {
+                description.peers(List.of(peers.split(",", -1)));
+            } catch (BadRequestException e) {
+                throw new BadRequestException("--peers", e.value(), e.expectation());
+            }
+        }
+        IndexService started = description.start(vertx).toCompletableFuture().join();
+        parts.add(() -> started.shutdown().toCompletableFuture().join());
+        return started;
+    }
+
+    int port() {
+        return service.port();
+    }
+
+    /** {@code host:port}. */
+    String address() {
+        return host + ':' + port();
+    }
+
+    @Override
+    public void close() {
+        parts.close();
+    }
+}
