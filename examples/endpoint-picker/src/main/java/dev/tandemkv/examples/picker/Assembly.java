@@ -8,10 +8,16 @@ import dev.tandemkv.adapters.extproc.PickerRouting;
 import dev.tandemkv.adapters.extproc.PickerSettings;
 import dev.tandemkv.adapters.extproc.PoolEndpoints;
 import dev.tandemkv.adapters.tokenizer.EngineTokenizer;
+import dev.tandemkv.adapters.tokenizer.Tokenizer;
+import dev.tandemkv.adapters.tokenizer.huggingface.LocalTokenizer;
 import dev.tandemkv.adapters.zmq.ZmqKvEventIngress;
+import dev.tandemkv.adapters.zmq.mesh.MeshSettings;
+import dev.tandemkv.adapters.zmq.mesh.ReplicaMesh;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.source.CatalogReconciler;
+import dev.tandemkv.catalog.source.DnsResolver;
+import dev.tandemkv.catalog.source.DnsSource;
 import dev.tandemkv.catalog.source.WorkerCatalogSource;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.coordinator.DisaggCoordinator;
@@ -26,16 +32,19 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.http.HttpClient;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.zeromq.ZMQException;
 
 /**
  * Everything a picker is made of: a pool, or two and a coordinator; workers from files or from Kubernetes, engine events, a tokenizer, and the gRPC server.
@@ -52,6 +61,8 @@ final class Assembly implements AutoCloseable {
     private final Options options;
     private final PartitionKey partition;
     private final Scheduler scheduler;
+    /** What may block runs here: names are looked up, and a local tokenizer works. */
+    private final ExecutorService threads;
     /** What has been started, last first. */
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
@@ -69,6 +80,12 @@ final class Assembly implements AutoCloseable {
         });
         parts.push(timer::shutdownNow);
         scheduler = Scheduler.of(timer);
+        threads = Executors.newCachedThreadPool(work -> {
+            Thread thread = new Thread(work, "tandemkv-work");
+            thread.setDaemon(true);
+            return thread;
+        });
+        parts.push(threads::shutdownNow);
     }
 
     /**
@@ -99,7 +116,7 @@ final class Assembly implements AutoCloseable {
                 throw new BadRequestException("--session-affinity-ttl-secs", e.value(), e.expectation());
             }
         }
-        SelectionConfig read = config.build();
+        SelectionConfig read = config.replicaSync(options.peerService != null).build();
         if (read.queue().threshold() != null && options.maxNumBatchedTokens == null) {
             throw new BadRequestException("--max-num-batched-tokens", "none", "a value, because requests queue");
         }
@@ -112,22 +129,21 @@ final class Assembly implements AutoCloseable {
         PickerRouting routing;
         SelectionCore destination;
         if (membership.isDisaggregated()) {
-            SelectionCore prefill = pool(config, membership::prefill);
+            // Both pools serve one model, and a mesh tells partitions apart by model and group alone: each has its own.
+            SelectionCore prefill = pool(config, membership::prefill, options.replicaSyncPort + 1);
             // Decode is chosen by load: what it caches was computed elsewhere.
             destination = pool(
-                    config.toBuilder().useKvEvents(false).predictedTtl(null).build(), membership::destination);
+                    config.toBuilder().useKvEvents(false).predictedTtl(null).build(),
+                    membership::destination,
+                    options.replicaSyncPort);
             prefillPool = prefill;
             routing = disaggregated(prefill, destination);
         } else {
-            destination = pool(config, membership::destination);
+            destination = pool(config, membership::destination, options.replicaSyncPort);
             routing = PickerRouting.aggregated(destination);
         }
         pool = destination;
-        EngineTokenizer tokenizer = EngineTokenizer.builder(HttpClient.newHttpClient(), options.tokenizer(), scheduler)
-                .timeout(Duration.ofMillis(options.tokenizationTimeoutMs))
-                .maxResponseBytes(options.tokenizerMaxResponseBytes)
-                .maxConcurrent(options.maxInflightRequests)
-                .build();
+        Tokenizer tokenizer = tokenizer();
         parts.push(tokenizer);
         EndpointPickerService picker = EndpointPickerService.builder(
                         routing, PoolEndpoints.of(destination, partition), tokenizer, scheduler)
@@ -150,6 +166,26 @@ final class Assembly implements AutoCloseable {
         parts.push(health);
     }
 
+    private Tokenizer tokenizer() throws IOException {
+        Duration timeout = Duration.ofMillis(options.tokenizationTimeoutMs);
+        if (options.tokenizerProtocol == Options.TokenizerProtocol.HUGGINGFACE) {
+            try {
+                return LocalTokenizer.builder(Path.of(options.tokenizer()), threads, scheduler)
+                        .timeout(timeout)
+                        .maxPrompts(options.maxInflightRequests)
+                        .build();
+            } catch (IOException | IllegalArgumentException e) {
+                throw new BadRequestException(
+                        "--tokenizer-service-url", options.tokenizer(), "a tokenizer.json that can be read");
+            }
+        }
+        return EngineTokenizer.builder(HttpClient.newHttpClient(), options.tokenizer(), scheduler)
+                .timeout(timeout)
+                .maxResponseBytes(options.tokenizerMaxResponseBytes)
+                .maxConcurrent(options.maxInflightRequests)
+                .build();
+    }
+
     private PickerSettings settings() {
         return PickerSettings.builder()
                 .maxInFlight(options.maxInflightRequests)
@@ -170,16 +206,21 @@ final class Assembly implements AutoCloseable {
     }
 
     /** @param workers told whether the engines' events are followed */
-    private SelectionCore pool(SelectionConfig config, Function<Boolean, WorkerCatalogSource> workers) {
+    private SelectionCore pool(
+            SelectionConfig config, Function<Boolean, WorkerCatalogSource> workers, int replicaSyncPort) {
         KvIndexSource index = KvIndexSource.owned();
         if (config.index().useKvEvents()) {
             ZmqKvEventIngress ingress = ZmqKvEventIngress.builder().start();
             parts.push(ingress);
             index = KvIndexSource.owned(ingress);
         }
+        SelectionHost.Builder host = SelectionHost.builder().index(index);
+        if (options.peerService != null) {
+            host.replicaChannel(mesh(options.peerService, String.valueOf(options.podIp), replicaSyncPort));
+        }
         SelectionCore core = SelectionCore.builder()
                 .config(config)
-                .host(SelectionHost.builder().index(index).build())
+                .host(host.build())
                 .scheduler(scheduler)
                 .build();
         parts.push(core);
@@ -190,6 +231,24 @@ final class Assembly implements AutoCloseable {
         parts.push(reconciler);
         reconciler.start();
         return core;
+    }
+
+    /** The other pickers, found by a name; they find this one by the same. */
+    private ReplicaMesh mesh(String name, String ownAddress, int port) {
+        String own = (ownAddress.indexOf(':') < 0 ? ownAddress : '[' + ownAddress + ']') + ':' + port;
+        ReplicaMesh mesh;
+        try {
+            mesh = ReplicaMesh.builder(MeshSettings.at("tcp://" + own)).start();
+        } catch (ZMQException e) {
+            throw new BadRequestException(
+                    "--replica-sync-port", port, "one that is free on the address of --pod-ip: " + e.getMessage());
+        }
+        parts.push(mesh);
+        DnsSource pickers = DnsSource.builder(name, port, DnsResolver.jdk(threads), scheduler)
+                .observer(problem -> System.err.println(problem.getMessage()))
+                .build();
+        parts.push(PeerService.follow(pickers, mesh.peers().orElseThrow(), own));
+        return mesh;
     }
 
     boolean isReady() {

@@ -42,7 +42,7 @@ final class Membership implements AutoCloseable {
     }
 
     boolean isDisaggregated() {
-        return kubernetes.prefillPoolName != null || options.prefillWorkersFile != null;
+        return options.isDisaggregated();
     }
 
     /**

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -16,6 +17,9 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The settings of a picker. The variable that an option's text names is the one that is read where the option is not given. */
 final class Options {
+
+    private static final Pattern ADDRESS =
+            Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
 
     @Option(
             names = "--host",
@@ -30,6 +34,16 @@ final class Options {
             defaultValue = "9002",
             description = "gRPC port, 0 takes a free one. TANDEMKV_PORT; default 9002")
     int port;
+
+    @Option(
+            names = "--mode",
+            paramLabel = "NAME",
+            defaultValue = "standalone",
+            description = {
+                "standalone: this process chooses. DYN_EPP_MODE; default standalone. The other mode of the peer's, dynamo,",
+                "asks a Dynamo runtime and is not there"
+            })
+    String mode = "";
 
     @Option(
             names = "--workers-file",
@@ -64,7 +78,10 @@ final class Options {
     @Option(
             names = "--tokenizer-service-url",
             paramLabel = "URL",
-            description = "An engine, or what speaks like one. DYN_EPP_TOKENIZER_SERVICE_URL; required")
+            description = {
+                "An engine, or what speaks like one; a file: URL with a local tokenizer. DYN_EPP_TOKENIZER_SERVICE_URL;",
+                "required"
+            })
     @Nullable
     URI tokenizerServiceUrl;
 
@@ -72,8 +89,12 @@ final class Options {
             names = "--tokenizer-protocol",
             paramLabel = "NAME",
             defaultValue = "vllm",
-            description = "vllm: POST /tokenize. DYN_EPP_TOKENIZER_PROTOCOL; default vllm")
-    String tokenizerProtocol = "";
+            converter = ProtocolName.class,
+            description = {
+                "vllm: POST /tokenize. huggingface: the URL names a tokenizer.json, for completions only.",
+                "DYN_EPP_TOKENIZER_PROTOCOL; default vllm"
+            })
+    TokenizerProtocol tokenizerProtocol = TokenizerProtocol.VLLM;
 
     @Option(
             names = "--kv-cache-block-size",
@@ -161,6 +182,34 @@ final class Options {
     int maxInflightRequests;
 
     @Option(
+            names = "--peer-service",
+            paramLabel = "NAME",
+            description = {
+                "A DNS name behind which all pickers are, this one too: they tell each other bookings and sessions.",
+                "DYN_EPP_PEER_SERVICE; default none"
+            })
+    @Nullable
+    String peerService;
+
+    @Option(
+            names = "--pod-ip",
+            paramLabel = "ADDRESS",
+            description =
+                    "This picker's address behind that name, where the others connect to. POD_IP; required with it")
+    @Nullable
+    String podIp;
+
+    @Option(
+            names = "--replica-sync-port",
+            paramLabel = "PORT",
+            defaultValue = "9092",
+            description = {
+                "On which port, the same for all pickers; with a prefill pool the next one is taken too.",
+                "DYN_EPP_REPLICA_SYNC_PORT; default 9092"
+            })
+    int replicaSyncPort;
+
+    @Option(
             names = "--session-affinity-ttl-secs",
             paramLabel = "SECONDS",
             description = "Sessions return to their worker. DYN_EPP_SESSION_AFFINITY_TTL_SECS; default off")
@@ -191,8 +240,15 @@ final class Options {
             description = "Clients may pin workers and set priorities. TANDEMKV_TRUST_CLIENT_HEADERS; default false")
     boolean trustClientHeaders;
 
+    /** How token ids are got. */
+    enum TokenizerProtocol {
+        VLLM,
+        HUGGINGFACE
+    }
+
     /** @throws BadRequestException naming the option */
     void check() {
+        that(mode.equals("standalone"), "--mode", mode, "standalone");
         checkMembership();
         required("--model-name", modelName);
         required("--tokenizer-service-url", tokenizerServiceUrl);
@@ -214,10 +270,8 @@ final class Options {
         range("--tokenization-timeout-ms", tokenizationTimeoutMs, 1, 3_600_000);
         range("--tokenizer-max-response-bytes", tokenizerMaxResponseBytes, 1, Integer.MAX_VALUE);
         range("--max-inflight-requests", maxInflightRequests, 1, Integer.MAX_VALUE);
-        that(tokenizerProtocol.equals("vllm"), "--tokenizer-protocol", tokenizerProtocol, "vllm");
-        boolean http = "http".equals(tokenizer().getScheme())
-                || "https".equals(tokenizer().getScheme());
-        that(http && tokenizer().getHost() != null, "--tokenizer-service-url", tokenizer(), "http://host:port");
+        checkTokenizer();
+        checkReplicas();
         that(
                 disaggPrefillFailure == PrefillFailurePolicy.FREE_DECODE || disaggOrder == PlanOrder.DECODE_ANCHORED,
                 "--disagg-prefill-failure",
@@ -238,6 +292,30 @@ final class Options {
                     "--prefill-workers-file",
                     prefillWorkersFile,
                     "another file than --workers-file");
+        }
+    }
+
+    private void checkTokenizer() {
+        String scheme = String.valueOf(tokenizer().getScheme());
+        if (tokenizerProtocol == TokenizerProtocol.VLLM) {
+            boolean http = scheme.equals("http") || scheme.equals("https");
+            that(http && tokenizer().getHost() != null, "--tokenizer-service-url", tokenizer(), "http://host:port");
+        } else {
+            boolean file = scheme.equals("file") && tokenizer().getPath() != null;
+            that(file, "--tokenizer-service-url", tokenizer(), "file:///path/of/tokenizer.json");
+        }
+    }
+
+    boolean isDisaggregated() {
+        return kubernetes.prefillPoolName != null || prefillWorkersFile != null;
+    }
+
+    private void checkReplicas() {
+        range("--replica-sync-port", replicaSyncPort, 1, isDisaggregated() ? 65_534 : 65_535);
+        if (peerService != null) {
+            required("--pod-ip", podIp);
+            that(!peerService.isBlank(), "--peer-service", peerService, "a name");
+            that(ADDRESS.matcher(String.valueOf(podIp)).matches(), "--pod-ip", podIp, "an IP address");
         }
     }
 
@@ -268,6 +346,13 @@ final class Options {
     private static void that(boolean holds, String option, @Nullable Object value, String expected) {
         if (!holds) {
             throw new BadRequestException(option, String.valueOf(value), expected);
+        }
+    }
+
+    static final class ProtocolName implements ITypeConverter<TokenizerProtocol> {
+        @Override
+        public TokenizerProtocol convert(String text) {
+            return named(TokenizerProtocol.values(), text);
         }
     }
 

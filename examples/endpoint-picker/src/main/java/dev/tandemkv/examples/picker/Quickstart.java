@@ -177,7 +177,9 @@ final class Quickstart implements Callable<Integer> {
                                 engines.stream().map(HttpEngine::worker).toList())));
         options.modelName = "demo";
         options.tokenizerServiceUrl = URI.create("http://" + engines.get(0).address());
-        options.tokenizerProtocol = "vllm";
+        options.mode = "standalone";
+        options.tokenizerProtocol = Options.TokenizerProtocol.VLLM;
+        options.replicaSyncPort = 9092;
         options.kvCacheBlockSize = HttpEngine.BLOCK_SIZE;
         options.dataParallelSize = 1;
         options.kvEventPort = 5557;

@@ -1,0 +1,174 @@
+package dev.tandemkv.examples.picker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The table of settings of affinity-coordinator.md 4.4, row by row: by option and by variable the same, and named when it cannot be read. */
+class SettingsTableTest {
+
+    /**
+     * One setting.
+     *
+     * @param good a value unlike the default
+     * @param bad one that cannot be
+     * @param beside what must then be set as well
+     */
+    private record Row(String variable, String option, String good, String bad, List<String> beside) {
+
+        static Row of(String variable, String option, String good, String bad, String... beside) {
+            return new Row(variable, option, good, bad, List.of(beside));
+        }
+    }
+
+    private static final List<Row> ROWS = List.of(
+            Row.of("DYN_EPP_MODE", "--mode", "standalone", "dynamo"),
+            Row.of("DYN_MODEL_NAME", "--model-name", "other", ""),
+            Row.of("DYN_EPP_TOKENIZER_SERVICE_URL", "--tokenizer-service-url", "http://127.0.0.1:2", "engine"),
+            Row.of(
+                    "DYN_EPP_TOKENIZER_PROTOCOL",
+                    "--tokenizer-protocol",
+                    "huggingface",
+                    "carrier-pigeon",
+                    "--tokenizer-service-url",
+                    "file:///tokenizer.json"),
+            Row.of("DYN_KV_CACHE_BLOCK_SIZE", "--kv-cache-block-size", "32", "0"),
+            Row.of("DYN_EPP_DATA_PARALLEL_SIZE", "--data-parallel-size", "2", "0"),
+            Row.of("DYN_EPP_KV_EVENT_PORT", "--kv-event-port", "6000", "0"),
+            Row.of("DYN_EPP_KV_EVENT_PORT_STRIDE", "--kv-event-port-stride", "2", "0"),
+            Row.of("DYN_EPP_KV_EVENT_REPLAY_PORT", "--kv-event-replay-port", "5558", "0"),
+            Row.of("DYN_EPP_TOTAL_KV_BLOCKS", "--total-kv-blocks", "9", "0"),
+            Row.of("DYN_EPP_MAX_NUM_BATCHED_TOKENS", "--max-num-batched-tokens", "9", "0"),
+            Row.of("DYN_EPP_SELECTION_INDEXER_THREADS", "--selection-indexer-threads", "2", "0"),
+            Row.of("DYN_EPP_TOKENIZATION_TIMEOUT_MS", "--tokenization-timeout-ms", "9", "0"),
+            Row.of("DYN_EPP_TOKENIZER_MAX_RESPONSE_BYTES", "--tokenizer-max-response-bytes", "9", "0"),
+            Row.of("DYN_EPP_MAX_INFLIGHT_REQUESTS", "--max-inflight-requests", "9", "0"),
+            Row.of("DYN_EPP_PEER_SERVICE", "--peer-service", "pickers", " ", "--pod-ip", "127.0.0.1"),
+            Row.of("POD_IP", "--pod-ip", "127.0.0.1", "here", "--peer-service", "pickers"),
+            Row.of("DYN_EPP_REPLICA_SYNC_PORT", "--replica-sync-port", "9", "0"),
+            Row.of("DYN_EPP_SESSION_AFFINITY_TTL_SECS", "--session-affinity-ttl-secs", "9", "0"),
+            Row.of("DYN_EPP_DISAGG_ORDER", "--disagg-order", "joint", "sideways"),
+            Row.of("DYN_EPP_DISAGG_PREFILL_FAILURE", "--disagg-prefill-failure", "bypass-on-decode", "hope"));
+
+    /** Those of a picker that watches Kubernetes. */
+    private static final Set<String> OF_KUBERNETES =
+            Set.of("POD_NAMESPACE", "DYN_EPP_INFERENCE_POOL_NAME", "DYN_EPP_PREFILL_INFERENCE_POOL_NAME");
+
+    private static final Map<String, String> REQUIRED = Map.of(
+            "--port", "0",
+            "--workers-file", "w.json",
+            "--model-name", "m",
+            "--kv-cache-block-size", "16",
+            "--tokenizer-service-url", "http://127.0.0.1:1");
+
+    @Test
+    void table_ofTheSpecification_hasNoSettingThatIsNotWalkedHere() throws IOException {
+        Path page = Path.of(System.getProperty("tandemkv.shared", "../../../shared"), "spec/affinity-coordinator.md");
+        assumeTrue(Files.exists(page), () -> "no specification at " + page);
+        String text = Files.readString(page);
+        String section = text.substring(text.indexOf("### 4.4"));
+        Matcher rows = Pattern.compile("(?m)^\\|(.*?)\\|").matcher(section.substring(0, section.indexOf("\n---")));
+        Set<String> named = new TreeSet<>();
+        while (rows.find()) {
+            Pattern.compile("`([A-Z_]+)`").matcher(rows.group(1)).results().forEach(each -> named.add(each.group(1)));
+        }
+        Set<String> walked = new TreeSet<>(OF_KUBERNETES);
+        ROWS.forEach(row -> walked.add(row.variable()));
+        assertThat(named).isNotEmpty();
+        assertThat(walked).containsAll(named);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everySetting_byOptionAndByVariable_isTheSame_andNamedWhenItCannotBe() {
+        return ROWS.stream().map(row -> DynamicTest.dynamicTest(row.variable(), () -> walk(row)));
+    }
+
+    private static void walk(Row row) throws IllegalAccessException {
+        String[] beside = row.beside().toArray(new String[0]);
+        Map<String, Object> byOption = values(Map.of(), with(beside, row.option(), row.good()));
+        assertThat(values(Map.of(row.variable(), row.good()), beside)).isEqualTo(byOption);
+        assertThat(values(Map.of(row.variable(), row.bad()), with(beside, row.option(), row.good())))
+                .as("an option wins over its variable")
+                .isEqualTo(byOption);
+        if (!row.variable().equals("DYN_EPP_MODE")) {
+            assertThat(byOption).as("it changes something").isNotEqualTo(values(Map.of(), beside));
+        }
+        assertThat(refusal(Map.of(), complete(row, row.option(), row.bad()))).contains(row.option());
+        assertThat(refusal(Map.of(row.variable(), row.bad()), complete(row)))
+                .contains(row.bad().isEmpty() ? row.option() : row.variable());
+    }
+
+    private static String[] with(String[] arguments, String... more) {
+        return Stream.concat(Stream.of(arguments), Stream.of(more)).toArray(String[]::new);
+    }
+
+    /** Every option's value, by its name. */
+    private static Map<String, Object> values(Map<String, String> environment, String... arguments)
+            throws IllegalAccessException {
+        Options options = new Options();
+        CommandLine command = Environment.under(environment, new CommandLine(options));
+        command.parseArgs(arguments);
+        Map<String, Object> values = new HashMap<>();
+        for (OptionSpec option : command.getCommandSpec().options()) {
+            values.put(option.longestName(), Objects.requireNonNullElse(field(option, options), "none"));
+        }
+        return values;
+    }
+
+    private static Object field(OptionSpec option, Options options) throws IllegalAccessException {
+        return ((Field) option.userObject()).get(options);
+    }
+
+    private static String[] complete(Row row, String... more) {
+        List<String> arguments = new ArrayList<>(row.beside());
+        arguments.addAll(List.of(more));
+        REQUIRED.forEach((option, usual) -> {
+            if (!option.equals(row.option()) && !arguments.contains(option)) {
+                arguments.addAll(List.of(option, usual));
+            }
+        });
+        return arguments.toArray(new String[0]);
+    }
+
+    private static String refusal(Map<String, String> environment, String... arguments) {
+        StringWriter told = new StringWriter();
+        int exit = EndpointPicker.run(new PrintWriter(told), new PrintWriter(told, true), environment, arguments);
+        assertThat(exit).as(told.toString()).isEqualTo(2);
+        return told.toString();
+    }
+
+    @Test
+    void peerService_withoutOwnAddress_namesTheAddress() {
+        Row peers = Row.of("DYN_EPP_PEER_SERVICE", "--peer-service", "pickers", "");
+        assertThat(refusal(Map.of("DYN_EPP_PEER_SERVICE", "pickers"), complete(peers)))
+                .contains("--pod-ip");
+    }
+
+    @Test
+    void help_namesEveryOptionWithItsVariable() {
+        StringWriter help = new StringWriter();
+        EndpointPicker.run(new PrintWriter(help), new PrintWriter(help), Map.of(), "--help");
+        ROWS.forEach(row -> assertThat(help.toString()).contains(row.option() + "=", row.variable()));
+    }
+}
