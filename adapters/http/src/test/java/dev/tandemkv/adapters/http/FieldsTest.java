@@ -40,8 +40,10 @@ class FieldsTest {
         assumeTrue(Files.exists(file), () -> "no specification at " + file);
         page = Files.readString(file);
         vertx = Vertx.vertx();
-        SelectionConfig guarded =
-                SelectionConfig.builder().disaggDecodeBusyThreshold(0.5).disaggPrefillBusyThreshold(0.5).build();
+        SelectionConfig guarded = SelectionConfig.builder()
+                .disaggDecodeBusyThreshold(0.5)
+                .disaggPrefillBusyThreshold(0.5)
+                .build();
         service = new RunningService(vertx, guarded, SelectionService.Builder::strict).workers(1);
         client = new RawClient(service.port());
     }
@@ -64,7 +66,8 @@ class FieldsTest {
     /** The names in the first column of tables. */
     private static Set<String> rows(String text) {
         Set<String> names = new TreeSet<>();
-        for (MatchResult row : Pattern.compile("(?m)^\\| (`[^|]*)\\|").matcher(text).results().toList()) {
+        for (MatchResult row :
+                Pattern.compile("(?m)^\\| (`[^|]*)\\|").matcher(text).results().toList()) {
             Pattern.compile("`([a-z_]+)`").matcher(row.group(1)).results().forEach(name -> names.add(name.group(1)));
         }
         assertThat(names).hasSizeGreaterThan(5);
@@ -122,8 +125,10 @@ class FieldsTest {
     @Test
     void fieldsOfSelectionAnswers_areAllGiven() throws IOException {
         String prompt = "\"token_ids\": [1, 2, 3, 4]";
-        String answers = post("/select", "{\"selection_id\": \"s\", \"advisory\": true, " + prompt + "}").text()
-                + post("/select_and_reserve", "{\"selection_id\": \"a\", " + prompt + "}").text();
+        String answers = post("/select", "{\"selection_id\": \"s\", \"advisory\": true, " + prompt + "}")
+                        .text()
+                + post("/select_and_reserve", "{\"selection_id\": \"a\", " + prompt + "}")
+                        .text();
         Set<String> fields = rows(section("SelectResponse:", "* `cpu` = "));
         // Only between workers that can hand each other blocks.
         fields.remove("kv_hint");

@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
+import org.zeromq.ZMQException;
 
 /**
  * Everything a selection service is made of, assembled from settings: the core, what brings engine events or a remote index, metrics, workers
@@ -113,10 +114,15 @@ final class Assembly implements AutoCloseable {
 
     /** Peers connect to this address; which peers this process listens to comes over {@code /replica_sync}. */
     private ReplicaMesh mesh(String host, int port) {
-        ReplicaMesh mesh = ReplicaMesh.builder(MeshSettings.at("tcp://" + host + ':' + port))
-                .start();
-        parts.add(mesh);
-        return mesh;
+        try {
+            ReplicaMesh mesh = ReplicaMesh.builder(MeshSettings.at("tcp://" + host + ':' + port))
+                    .start();
+            parts.add(mesh);
+            return mesh;
+        } catch (ZMQException e) {
+            throw new BadRequestException(
+                    "--replica-sync-port", port, "one that is free on the address of --host: " + e.getMessage());
+        }
     }
 
     private @Nullable ZmqKvEventIngress ingress(ServiceSettings settings) {

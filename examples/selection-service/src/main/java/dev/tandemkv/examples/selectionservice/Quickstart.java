@@ -2,21 +2,16 @@ package dev.tandemkv.examples.selectionservice;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.tandemkv.adapters.zmq.EngineSockets;
 import dev.tandemkv.catalog.BadRequestException;
-import dev.tandemkv.testkit.engine.http.EventSockets;
 import dev.tandemkv.testkit.engine.http.HttpEngine;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
@@ -28,14 +23,12 @@ final class Quickstart implements AutoCloseable {
     private static final String PROMPT = String.join(
             " ", IntStream.range(0, TOKENS).mapToObj(i -> "word" + i).toList());
     private static final String MODEL = "demo";
-    private static final String ANY = "tcp://127.0.0.1:*";
     private static final int MOST_ENGINES = 16;
     private static final long POLL_MILLIS = 10;
     private static final int POLLS = 1_000;
 
     private final PrintStream out;
     private final ServiceClient client = new ServiceClient();
-    private final Clock clock = Clock.systemUTC();
     private final Parts parts = new Parts();
 
     Quickstart(PrintStream out) {
@@ -52,7 +45,7 @@ final class Quickstart implements AutoCloseable {
     void run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
         List<String> rest = new ArrayList<>(arguments);
         boolean stay = rest.remove("--stay");
-        int count = engineCount(rest);
+        int count = Arguments.number(rest, "--engines", 2, 1, MOST_ENGINES);
         List<HttpEngine> engines = engines(count);
         if (!rest.contains("--port")) {
             rest.addAll(List.of("--port", "0"));
@@ -83,50 +76,14 @@ final class Quickstart implements AutoCloseable {
         }
     }
 
-    private static int engineCount(List<String> options) {
-        int at = options.indexOf("--engines");
-        if (at < 0) {
-            return 2;
-        }
-        options.remove(at);
-        String count = at < options.size() ? options.remove(at) : "none";
-        try {
-            int engines = Integer.parseInt(count);
-            if (engines >= 1 && engines <= MOST_ENGINES) {
-                return engines;
-            }
-        } catch (NumberFormatException e) {
-            // Refused below, like a number that is out of range.
-        }
-        throw new BadRequestException("--engines", count, "1 to " + MOST_ENGINES);
-    }
-
     private List<HttpEngine> engines(int count) throws IOException {
-        ExecutorService threads = Executors.newCachedThreadPool(work -> {
-            Thread thread = new Thread(work, "quickstart-engine");
-            thread.setDaemon(true);
-            return thread;
-        });
-        parts.add(threads::shutdownNow);
-        EngineSockets sockets = EngineSockets.start();
-        parts.add(sockets);
+        FakeEngines started = FakeEngines.open();
+        parts.add(started);
         List<HttpEngine> engines = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
-            HttpEngine engine = HttpEngine.start(number, answers -> bound(sockets, answers), threads, clock);
-            parts.add(engine);
-            engines.add(engine);
+            engines.add(started.start(HttpEngine.builder(number), 0, 0));
         }
         return engines;
-    }
-
-    private static EventSockets bound(EngineSockets sockets, EventSockets.Responder answers) {
-        EngineSockets.Publisher publisher = sockets.bind(ANY, ANY, answers::answer);
-        return new EventSockets(
-                publisher.endpoint(),
-                publisher.replayEndpoint(),
-                publisher::publish,
-                sockets::execute,
-                publisher::close);
     }
 
     private void register(HttpEngine engine, URI service) throws IOException, InterruptedException {

@@ -2,6 +2,7 @@ package dev.tandemkv.examples.selectionservice;
 
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.selection.config.SelectionConfigReader;
+import dev.tandemkv.testkit.engine.http.HttpEngine;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
@@ -13,8 +14,6 @@ public final class SelectionServiceMain {
 
     private static final int FAILED = 1;
     private static final int USAGE = 2;
-    private static final String QUICKSTART = "quickstart";
-    private static final String INDEX = "index";
 
     private SelectionServiceMain() {}
 
@@ -33,14 +32,16 @@ public final class SelectionServiceMain {
             return 0;
         }
         try {
-            if (!arguments.isEmpty() && arguments.get(0).equals(QUICKSTART)) {
-                try (Quickstart quickstart = new Quickstart(out)) {
-                    quickstart.run(arguments.subList(1, arguments.size()), environment);
+            String mode = arguments.isEmpty() ? "" : arguments.get(0);
+            switch (mode) {
+                case "quickstart" -> {
+                    try (Quickstart quickstart = new Quickstart(out)) {
+                        quickstart.run(behind(arguments), environment);
+                    }
                 }
-            } else if (!arguments.isEmpty() && arguments.get(0).equals(INDEX)) {
-                serveIndex(out, environment, arguments.subList(1, arguments.size()));
-            } else {
-                serve(out, environment, arguments);
+                case "engine" -> serveEngine(out, behind(arguments));
+                case "index" -> serveIndex(out, environment, behind(arguments));
+                default -> serve(out, environment, arguments);
             }
             return 0;
         } catch (BadRequestException e) {
@@ -59,6 +60,10 @@ public final class SelectionServiceMain {
         }
     }
 
+    private static List<String> behind(List<String> arguments) {
+        return arguments.subList(1, arguments.size());
+    }
+
     private static void serve(PrintStream out, Map<String, String> environment, List<String> arguments) {
         Assembly service = Assembly.start(arguments, environment);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(service, out)));
@@ -69,6 +74,18 @@ public final class SelectionServiceMain {
         IndexAssembly service = IndexAssembly.start(arguments, environment);
         Runtime.getRuntime().addShutdownHook(new Thread(service::close));
         out.println("index service listens on " + service.address());
+    }
+
+    private static void serveEngine(PrintStream out, List<String> arguments) throws IOException {
+        FakeEngines engines = FakeEngines.open();
+        try {
+            HttpEngine engine = FakeEngines.ofArguments(engines, arguments);
+            Runtime.getRuntime().addShutdownHook(new Thread(engines::close));
+            out.println("fake engine listens on " + engine.address() + ", as a worker: " + engine.worker());
+        } catch (IOException | RuntimeException e) {
+            engines.close();
+            throw e;
+        }
     }
 
     private static void end(Assembly service, PrintStream out) {
@@ -85,6 +102,7 @@ public final class SelectionServiceMain {
                 Usage: run [OPTION...]
                        run quickstart [--engines N] [--stay] [OPTION...]
                        run index [--peers URL,...] [OPTION...]
+                       run engine [--port PORT] [--block-size N] [--kv-events-port PORT] [--replay-port PORT]
 
                 The selection service over HTTP. With quickstart it is started together with N fake engines (default 2, at most
                 16) on free ports of this machine; the same prompt is routed twice, and what happened is printed. --stay goes on
@@ -92,6 +110,9 @@ public final class SelectionServiceMain {
 
                 With index it is the index service, which follows engines and answers what they hold; its port is 8090 unless told
                 otherwise. --peers (TANDEMKV_INDEX_PEERS) names other index services that are asked once for what they know.
+
+                With engine it is a fake engine, to try the service on without a GPU: completions on port 8000, KV events on 5557,
+                replays on 5558, blocks of 16 tokens, unless told otherwise.
 
                   --host ADDRESS            address to listen on; TANDEMKV_HOST; default 127.0.0.1
                   --port PORT               0 takes a free one; TANDEMKV_PORT; default 8092

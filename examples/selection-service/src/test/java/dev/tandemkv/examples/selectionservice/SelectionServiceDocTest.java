@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.testkit.engine.http.HttpEngine;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -17,8 +18,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -28,7 +32,7 @@ class SelectionServiceDocTest {
 
     private static final Pattern BLOCK = Pattern.compile("```(sh|json)\\n(.*?)\\n```", Pattern.DOTALL);
     private static final Pattern CURL = Pattern.compile(
-            "curl (?:-X (?<method>[A-Z]+) )?localhost:(?<port>8092|8090)(?<path>\\S+)(?: -H '(?<header>[^']+)')?(?: -d '(?<body>[^']*)')?");
+            "curl (?:-N )?(?:-X (?<method>[A-Z]+) )?'?(?<address>[^\\s']+)'?(?: -H '(?<header>[^']+)')?(?: -d '(?<body>[^']*)')?");
     private static final Pattern OPTION = Pattern.compile("`?(--[a-z][a-z-]+)");
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -43,19 +47,29 @@ class SelectionServiceDocTest {
         }
     }
 
+    /** Two engines, so that the index of the last section follows one that holds nothing. */
     @Test
-    void samples_runAgainstTheService_answerAsThePageSays() throws Exception {
+    void samples_runAgainstTheProcesses_answerAsThePageSays() throws Exception {
         int exchanges = 0;
-        try (Assembly service = Assembly.start(List.of("--no-use-kv-events", "--port", "0"), Map.of());
+        try (FakeEngines engines = FakeEngines.open();
+                Assembly service = Assembly.start(arguments("examples/selection-service/run --engine"), Map.of());
                 IndexAssembly index = IndexAssembly.start(List.of("--port", "0"), Map.of())) {
-            Map<String, Integer> ports = Map.of("8092", service.port(), "8090", index.port());
-            String answer = "";
+            HttpEngine engine = FakeEngines.ofArguments(
+                    engines,
+                    List.of("--block-size", "4", "--port", "0", "--kv-events-port", "0", "--replay-port", "0"));
+            assertThat(page).contains("examples/selection-service/run engine --block-size 4\n");
+            HttpEngine other = engines.start(HttpEngine.builder(2), 0, 0);
+            Page first = new Page(service.port(), index.port(), engine);
+            Page last = new Page(service.port(), index.port(), other);
+            String asked = "";
             Matcher blocks = BLOCK.matcher(page);
             while (blocks.find()) {
+                Page here = blocks.start() < page.indexOf("## One index") ? first : last;
                 if (blocks.group(1).equals("json")) {
-                    assertThat(JSON.readTree(answer)).isEqualTo(JSON.readTree(blocks.group(2)));
+                    here.assertAnswers(asked, blocks.group(2));
                 } else if (blocks.group(2).startsWith("curl")) {
-                    answer = send(blocks.group(2), ports);
+                    asked = blocks.group(2);
+                    here.send(asked);
                     exchanges++;
                 }
             }
@@ -64,27 +78,81 @@ class SelectionServiceDocTest {
             assertThat(metrics.headers().firstValue("content-type").orElse("")).startsWith("text/plain");
             assertThat(metrics.body()).contains("# TYPE").contains("dynamo_frontend_worker_active_decode_blocks");
         }
-        assertThat(exchanges).isEqualTo(10);
+        assertThat(exchanges).isEqualTo(12);
     }
 
-    private static String send(String command, Map<String, Integer> ports) throws Exception {
-        Matcher curl = CURL.matcher(command);
-        assertThat(curl.matches()).as(command).isTrue();
-        String method = curl.group("method") == null ? "GET" : curl.group("method");
-        String body = curl.group("body");
-        HttpRequest.Builder request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + ports.get(curl.group("port")) + curl.group("path")))
-                .method(
-                        method,
-                        body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body));
-        if (curl.group("header") != null) {
-            String[] header = curl.group("header").split(": ", 2);
-            request.header(header[0], header[1]);
+    /** The arguments of a command of the page, on a free port. */
+    private List<String> arguments(String beginning) {
+        Matcher command =
+                Pattern.compile("(?m)^" + Pattern.quote(beginning) + ".*$").matcher(page);
+        assertThat(command.find()).as(beginning).isTrue();
+        List<String> words = new ArrayList<>(List.of(command.group().split(" ")));
+        words.remove(0);
+        words.set(words.indexOf("--port") + 1, "0");
+        return words;
+    }
+
+    /** The page's addresses, and where their processes are here. */
+    private static final class Page {
+        private final Map<String, String> addresses = new LinkedHashMap<>();
+        private String answer = "";
+
+        Page(int service, int index, HttpEngine engine) {
+            addresses.put("localhost:8092", "127.0.0.1:" + service);
+            addresses.put("localhost:8090", "127.0.0.1:" + index);
+            addresses.put("127.0.0.1:8000", engine.address());
+            addresses.put("localhost:8000", engine.address());
+            addresses.put("tcp://127.0.0.1:5557", String.valueOf(engine.worker().get("kv_events_endpoint")));
+            addresses.put("tcp://127.0.0.1:5558", String.valueOf(engine.worker().get("replay_endpoint")));
         }
-        HttpResponse<String> response =
-                HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
-        assertThat(response.statusCode()).as(command + ": " + response.body()).isBetween(200, 201);
-        return response.body();
+
+        void send(String command) throws Exception {
+            String here = command;
+            for (Map.Entry<String, String> each : addresses.entrySet()) {
+                here = replaced(here, each.getKey(), each.getValue());
+            }
+            Matcher curl = CURL.matcher(here);
+            assertThat(curl.matches()).as(here).isTrue();
+            String body = curl.group("body");
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + curl.group("address")))
+                    .method(
+                            curl.group("method") == null ? "GET" : curl.group("method"),
+                            body == null
+                                    ? HttpRequest.BodyPublishers.noBody()
+                                    : HttpRequest.BodyPublishers.ofString(body));
+            if (curl.group("header") != null) {
+                String[] header = curl.group("header").split(": ", 2);
+                request.header(header[0], header[1]);
+            }
+            HttpResponse<String> response =
+                    HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
+            assertThat(response.statusCode())
+                    .as(command + ": " + response.body())
+                    .isBetween(200, 201);
+            answer = response.body();
+            addresses.forEach((of, real) -> answer = replaced(answer, real, of));
+            if (command.contains("/completions")) {
+                assertThat(answer).startsWith("data: {").endsWith("data: [DONE]\n\n");
+            }
+        }
+
+        /** A longer port number is another port. */
+        private static String replaced(String text, String address, String by) {
+            return text.replaceAll(Pattern.quote(address) + "(?![0-9])", Matcher.quoteReplacement(by));
+        }
+
+        /** What was answered is what the page shows; what an engine announces takes a moment, so a plain choice is asked for again. */
+        void assertAnswers(String command, String shown) throws Exception {
+            CountDownLatch never = new CountDownLatch(1);
+            for (int i = 0; command.contains("/select ") && i < 1_000; i++) {
+                if (JSON.readTree(answer).equals(JSON.readTree(shown))) {
+                    return;
+                }
+                assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
+                send(command);
+            }
+            assertThat(JSON.readTree(answer)).isEqualTo(JSON.readTree(shown));
+        }
     }
 
     private static HttpResponse<String> get(int port, String path) throws Exception {
@@ -101,7 +169,7 @@ class SelectionServiceDocTest {
         SelectionServiceMain.help(new PrintStream(help, true, StandardCharsets.UTF_8));
         String listed = help.toString(StandardCharsets.UTF_8);
         List<String> unknown = new ArrayList<>();
-        Matcher options = OPTION.matcher(page);
+        Matcher options = OPTION.matcher(page.replaceAll("(?s)```text.*?```", ""));
         while (options.find()) {
             String option = options.group(1).replace("--no-", "--");
             if (!option.equals("--help") && !listed.contains(option + " ")) {

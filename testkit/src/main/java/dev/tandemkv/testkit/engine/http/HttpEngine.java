@@ -22,20 +22,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine on a free loopback port, to the outside like vLLM's server: {@code POST /tokenize}, and completions or chat under {@code /v1/},
- * streamed as server-sent events where the request says {@code "stream": true}. A word of the prompt is a token; the answer is always the
- * same few words, and then {@code usage}, which tells how many tokens of the prompt it had cached: the truth that a router's guess can be
- * compared with.
+ * An engine on the loopback, to the outside like vLLM's server: {@code POST /tokenize}, and completions or chat under {@code /v1/}, streamed as
+ * server-sent events where the request says {@code "stream": true}. A word of the prompt is a token, and a prompt may be token ids; the answer
+ * is always the same few words, and then {@code usage}, which tells how many tokens of the prompt it had cached: the truth that a router's
+ * guess can be compared with.
  *
  * <p>Thread-safe. What it caches is touched by the thread of its {@link EventSockets} alone. The JDK's server starts one thread of its own;
  * requests run on the executor given.
  */
 public final class HttpEngine implements AutoCloseable {
 
-    /** Tokens of a KV block. */
+    /** Tokens of a KV block, unless told otherwise. */
     public static final int BLOCK_SIZE = 16;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -55,33 +56,63 @@ public final class HttpEngine implements AutoCloseable {
         this.server = server;
     }
 
-    /**
-     * Starts an engine with an empty cache.
-     *
-     * @param number tells it from others, also in its answers
-     * @param opener opens the sockets of its events; they are closed with it
-     * @param threads requests run there
-     * @param clock stamps its events
-     * @throws IOException if it cannot listen; its sockets are closed then
-     */
-    public static HttpEngine start(int number, EventSockets.Opener opener, Executor threads, Clock clock)
-            throws IOException {
-        Line line = new Line();
-        FakeRank rank =
-                new FakeRank(PublisherConfig.of(WireDialect.VLLM_0_33, 0), new SeededRandom(number), line::publish);
-        EventSockets sockets = opener.open(rank::answer);
-        line.opened = sockets;
-        try {
-            HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), BACKLOG);
-            HttpEngine engine = new HttpEngine(number, sockets, new WordCache(rank, BLOCK_SIZE, clock), server);
-            server.setExecutor(threads);
-            server.createContext("/tokenize", engine::tokenize);
-            server.createContext("/v1/", engine::complete);
-            server.start();
-            return engine;
-        } catch (IOException | RuntimeException e) {
-            sockets.close().run();
-            throw e;
+    /** @param number tells the engine from others, also in its answers */
+    public static Builder builder(int number) {
+        return new Builder(number);
+    }
+
+    /** Describes an engine; not thread-safe. */
+    public static final class Builder {
+        private final int number;
+        private int port;
+        private int blockSize = BLOCK_SIZE;
+
+        private Builder(int number) {
+            this.number = number;
+        }
+
+        /** Of its HTTP server. Default 0: any free one. */
+        public Builder port(int value) {
+            port = value;
+            return this;
+        }
+
+        /** Tokens of a KV block. Default {@link #BLOCK_SIZE}. */
+        public Builder blockSize(int tokens) {
+            if (tokens < 1) {
+                throw new IllegalArgumentException("blockSize: " + tokens + " (expected: >= 1)");
+            }
+            blockSize = tokens;
+            return this;
+        }
+
+        /**
+         * Starts it with an empty cache.
+         *
+         * @param opener opens the sockets of its events; they are closed with it
+         * @param threads requests run there
+         * @param clock stamps its events
+         * @throws IOException if it cannot listen; its sockets are closed then
+         */
+        public HttpEngine start(EventSockets.Opener opener, Executor threads, Clock clock) throws IOException {
+            Line line = new Line();
+            FakeRank rank =
+                    new FakeRank(PublisherConfig.of(WireDialect.VLLM_0_33, 0), new SeededRandom(number), line::publish);
+            EventSockets sockets = opener.open(rank::answer);
+            line.opened = sockets;
+            try {
+                HttpServer server =
+                        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), BACKLOG);
+                HttpEngine engine = new HttpEngine(number, sockets, new WordCache(rank, blockSize, clock), server);
+                server.setExecutor(threads);
+                server.createContext("/tokenize", engine::tokenize);
+                server.createContext("/v1/", engine::complete);
+                server.start();
+                return engine;
+            } catch (IOException | RuntimeException e) {
+                sockets.close().run();
+                throw e;
+            }
         }
     }
 
@@ -132,13 +163,13 @@ public final class HttpEngine implements AutoCloseable {
     // ---- requests, each on a thread of the executor
 
     private void tokenize(HttpExchange exchange) throws IOException {
-        int[] tokens = tokens(prompt(JSON.readTree(exchange.getRequestBody())));
+        int[] tokens = prompt(JSON.readTree(exchange.getRequestBody()));
         answer(exchange, Map.of("count", tokens.length, "max_model_len", MODEL_LENGTH, "tokens", tokens));
     }
 
     private void complete(HttpExchange exchange) throws IOException {
         JsonNode request = JSON.readTree(exchange.getRequestBody());
-        int[] tokens = tokens(prompt(request));
+        int[] tokens = prompt(request);
         int cached = CompletableFuture.supplyAsync(() -> cache.read(tokens), sockets.thread())
                 .join();
         List<String> words = List.of(ANSWER.split(" ", -1));
@@ -179,15 +210,20 @@ public final class HttpEngine implements AutoCloseable {
         out.flush();
     }
 
-    /** The text of a completion, or the contents of a conversation one after the other. */
-    private static String prompt(JsonNode request) {
+    /** The text or the ids of a completion, or the contents of a conversation one after the other. */
+    private static int[] prompt(JsonNode request) {
         if (request.has("messages")) {
             List<String> contents = new ArrayList<>();
             request.get("messages")
                     .forEach(message -> contents.add(message.path("content").asText()));
-            return String.join(" ", contents);
+            return tokens(String.join(" ", contents));
         }
-        return request.path("prompt").asText();
+        JsonNode prompt = request.path("prompt");
+        return prompt.isArray()
+                ? IntStream.range(0, prompt.size())
+                        .map(i -> prompt.get(i).asInt())
+                        .toArray()
+                : tokens(prompt.asText());
     }
 
     /** Stops answering and closes the event sockets. */

@@ -34,12 +34,12 @@ class HttpEngineTest {
 
     @BeforeEach
     void start() throws IOException {
-        engine = HttpEngine.start(
-                7,
-                responder ->
-                        new EventSockets("tcp://here:1", null, published::add, events, () -> closed.add("sockets")),
-                threads,
-                Clock.systemUTC());
+        engine = HttpEngine.builder(7)
+                .start(
+                        responder -> new EventSockets(
+                                "tcp://here:1", null, published::add, events, () -> closed.add("sockets")),
+                        threads,
+                        Clock.systemUTC());
     }
 
     @AfterEach
@@ -95,6 +95,22 @@ class HttpEngineTest {
         assertThat(JSON.treeToValue(tokens, int[].class)).isEqualTo(HttpEngine.tokens(PROMPT));
         assertThat(answer.at("/usage/prompt_tokens").asInt()).isEqualTo(40);
         assertThat(answer.get("engine").asInt()).isEqualTo(7);
+    }
+
+    @Test
+    void prompt_ofTokenIds_isCachedInBlocksOfTheSizeGiven() throws Exception {
+        String request = "{\"prompt\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}";
+        engine.close();
+        engine = HttpEngine.builder(7)
+                .blockSize(4)
+                .start(
+                        responder -> new EventSockets("tcp://here:1", null, published::add, events, () -> {}),
+                        threads,
+                        Clock.systemUTC());
+        post("/v1/completions", request);
+        JsonNode second = JSON.readTree(post("/v1/completions", request));
+        assertThat(second.at("/usage/prompt_tokens_details/cached_tokens").asInt())
+                .isEqualTo(8);
     }
 
     @Test

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** What a service answers is what a client reads. */
 class SelectionAnswerRoundTripPropertyTest {
 
-    @Property
+    @Property(tries = 200)
     void booked_writtenAndRead_isTheSame(@ForAll long seed) throws WireException {
         Selection selection = selection(new SeededRandom(seed));
         byte[] json = Answers.selection(
@@ -49,10 +49,7 @@ class SelectionAnswerRoundTripPropertyTest {
         if (read == null || wanted == null) {
             return;
         }
-        assertThat(read)
-                .usingRecursiveComparison()
-                .ignoringFields("candidates")
-                .isEqualTo(wanted);
+        assertThat(read).usingRecursiveComparison().ignoringFields("candidates").isEqualTo(wanted);
         assertThat(read.candidates()).hasSameSizeAs(wanted.candidates());
         for (int i = 0; i < wanted.candidates().size(); i++) {
             Explanation.Candidate candidate = read.candidates().get(i);
@@ -63,7 +60,8 @@ class SelectionAnswerRoundTripPropertyTest {
                     .isEqualTo(expected);
             for (int j = 0; j < expected.contributions().size(); j++) {
                 Explanation.Contribution part = candidate.contributions().get(j);
-                assertThat(part.scorer()).isEqualTo(expected.contributions().get(j).scorer());
+                assertThat(part.scorer())
+                        .isEqualTo(expected.contributions().get(j).scorer());
                 assertThat(part.terms().cost())
                         .isEqualTo(expected.contributions().get(j).terms().cost());
                 assertThat(part.terms().values())
@@ -118,7 +116,8 @@ class SelectionAnswerRoundTripPropertyTest {
         List<Explanation.Exclusion> excluded = new ArrayList<>();
         for (int i = random.nextInt(4); i > 0; i--) {
             List<Explanation.Contribution> parts = IntStream.range(0, random.nextInt(3))
-                    .mapToObj(part -> new Explanation.Contribution("scorer " + part, CostTerms.opaque(random.nextDouble())))
+                    .mapToObj(part ->
+                            new Explanation.Contribution("scorer " + part, CostTerms.opaque(random.nextDouble())))
                     .toList();
             candidates.add(new Explanation.Candidate(
                     rank(random), random.nextDouble(), random.nextInt(9), random.nextInt(9), random.nextInt(9), parts));
