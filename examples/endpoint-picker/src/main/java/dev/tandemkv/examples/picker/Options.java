@@ -336,7 +336,7 @@ final class Options {
     }
 
     private static void required(String option, @Nullable Object value) {
-        that(value != null, option, "none", "a value");
+        that(value != null && !value.toString().isBlank(), option, "none", "a value");
     }
 
     private static void range(String option, long value, long least, long most) {

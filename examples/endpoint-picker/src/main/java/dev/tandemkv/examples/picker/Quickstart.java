@@ -150,7 +150,8 @@ final class Quickstart implements Callable<Integer> {
     }
 
     private HttpEngine engine(int number, EngineSockets sockets, ExecutorService threads) throws IOException {
-        HttpEngine engine = HttpEngine.start(number, answers -> bound(sockets, answers), threads, Clock.systemUTC());
+        HttpEngine engine =
+                HttpEngine.builder(number).start(answers -> bound(sockets, answers), threads, Clock.systemUTC());
         parts.push(engine);
         return engine;
     }

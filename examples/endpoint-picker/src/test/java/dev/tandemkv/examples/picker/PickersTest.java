@@ -197,7 +197,8 @@ class PickersTest {
         ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", picker.port())
                 .usePlaintext()
                 .build();
-        try (PickerStream stream = PickerStream.open(channel)) {
+        try {
+            PickerStream stream = PickerStream.open(channel);
             ProcessingResponse decision = stream.request(
                     Map.of(":method", "POST", ":path", "/v1/completions"),
                     "{\"prompt\": [1, 2, 3]}".getBytes(StandardCharsets.UTF_8));
@@ -219,7 +220,7 @@ class PickersTest {
             stream.answerBody(new byte[0], true);
             stream.close();
 
-            ended.get(10, TimeUnit.SECONDS);
+            ended.get(60, TimeUnit.SECONDS);
             assertThat(active(picker)).isZero();
         } finally {
             channel.shutdownNow();

@@ -6,14 +6,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -22,10 +20,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The table of settings of affinity-coordinator.md 4.4, row by row: by option and by variable the same, and named when it cannot be read. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // what is not refused would serve for ever
 class SettingsTableTest {
 
     /**
@@ -104,7 +104,7 @@ class SettingsTableTest {
         return ROWS.stream().map(row -> DynamicTest.dynamicTest(row.variable(), () -> walk(row)));
     }
 
-    private static void walk(Row row) throws IllegalAccessException {
+    private static void walk(Row row) {
         String[] beside = row.beside().toArray(new String[0]);
         Map<String, Object> byOption = values(Map.of(), with(beside, row.option(), row.good()));
         assertThat(values(Map.of(row.variable(), row.good()), beside)).isEqualTo(byOption);
@@ -124,20 +124,15 @@ class SettingsTableTest {
     }
 
     /** Every option's value, by its name. */
-    private static Map<String, Object> values(Map<String, String> environment, String... arguments)
-            throws IllegalAccessException {
-        Options options = new Options();
-        CommandLine command = Environment.under(environment, new CommandLine(options));
+    private static Map<String, Object> values(Map<String, String> environment, String... arguments) {
+        CommandLine command = Environment.under(environment, new CommandLine(new Options()));
         command.parseArgs(arguments);
         Map<String, Object> values = new HashMap<>();
         for (OptionSpec option : command.getCommandSpec().options()) {
-            values.put(option.longestName(), Objects.requireNonNullElse(field(option, options), "none"));
+            Object value = option.getValue();
+            values.put(option.longestName(), value == null ? "none" : value);
         }
         return values;
-    }
-
-    private static Object field(OptionSpec option, Options options) throws IllegalAccessException {
-        return ((Field) option.userObject()).get(options);
     }
 
     private static String[] complete(Row row, String... more) {

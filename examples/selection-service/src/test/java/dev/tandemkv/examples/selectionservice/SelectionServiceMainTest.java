@@ -77,8 +77,11 @@ class SelectionServiceMainTest {
             assertThat(help).contains("--" + setting.name().replace('_', '-') + ' ');
             setting.environment().forEach(variable -> assertThat(help).contains(variable));
         }
-        Assembly.OPTIONS.forEach((option, variable) ->
-                assertThat(help).containsPattern("--" + option.replace('_', '-') + " .*" + variable));
+        Assembly.OPTIONS.forEach(
+                (option, variable) -> assertThat(help).contains("--" + option.replace('_', '-') + ' ', variable));
+        IndexAssembly.OPTIONS.forEach(
+                (option, variable) -> assertThat(help).contains("--" + option.replace('_', '-') + ' ', variable));
+        assertThat(help).containsPattern("--" + option.replace('_', '-') + " .*" + variable));
         assertThat(help).contains("TANDEMKV_HOST", "TANDEMKV_PORT", "TANDEMKV_STRICT", "TANDEMKV_REPLICA_SYNC_PORT");
     }
 }

@@ -114,6 +114,9 @@ public final class IndexRoutes {
         if (present.hasRank(instance.rank())) {
             throw new ConflictException("instance", id, "dp_rank " + instance.rank() + " is registered");
         }
+        if (present.replayEndpoint() != null || instance.replayEndpoint() != null) {
+            throw new BadRequestException("replay_endpoint", id, "none for an instance of several ranks");
+        }
         long start = Integer.toUnsignedLong(present.startRank());
         long end = start + Integer.toUnsignedLong(present.rankCount());
         long rank = Integer.toUnsignedLong(instance.rank());
