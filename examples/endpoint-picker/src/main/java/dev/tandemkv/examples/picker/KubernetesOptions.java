@@ -64,6 +64,9 @@ final class KubernetesOptions {
 
     /** @throws BadRequestException naming the option */
     void check() {
+        requireName("--inference-pool-name", poolName);
+        requireName("--prefill-inference-pool-name", prefillPoolName);
+        requireName("--namespace", namespace);
         if (prefillPoolName != null && poolName == null) {
             throw new BadRequestException(
                     "--inference-pool-name", "none", "a value beside --prefill-inference-pool-name");
@@ -77,6 +80,12 @@ final class KubernetesOptions {
         if (poolName.equals(prefillPoolName)) {
             throw new BadRequestException(
                     "--prefill-inference-pool-name", prefillPoolName, "another pool than --inference-pool-name");
+        }
+    }
+
+    private static void requireName(String option, @Nullable String name) {
+        if (name != null && name.isBlank()) {
+            throw new BadRequestException(option, name, "a name");
         }
     }
 

@@ -42,6 +42,8 @@ class SettingsTableTest {
         }
     }
 
+    private static final String POOL = "--inference-pool-name";
+
     private static final List<Row> ROWS = List.of(
             Row.of("DYN_EPP_MODE", "--mode", "standalone", "dynamo"),
             Row.of("DYN_MODEL_NAME", "--model-name", "other", ""),
@@ -69,11 +71,18 @@ class SettingsTableTest {
             Row.of("DYN_EPP_REPLICA_SYNC_PORT", "--replica-sync-port", "9", "0"),
             Row.of("DYN_EPP_SESSION_AFFINITY_TTL_SECS", "--session-affinity-ttl-secs", "9", "0"),
             Row.of("DYN_EPP_DISAGG_ORDER", "--disagg-order", "joint", "sideways"),
-            Row.of("DYN_EPP_DISAGG_PREFILL_FAILURE", "--disagg-prefill-failure", "bypass-on-decode", "hope"));
-
-    /** Those of a picker that watches Kubernetes. */
-    private static final Set<String> OF_KUBERNETES =
-            Set.of("POD_NAMESPACE", "DYN_EPP_INFERENCE_POOL_NAME", "DYN_EPP_PREFILL_INFERENCE_POOL_NAME");
+            Row.of("DYN_EPP_DISAGG_PREFILL_FAILURE", "--disagg-prefill-failure", "bypass-on-decode", "hope"),
+            Row.of("DYN_EPP_INFERENCE_POOL_NAME", POOL, "pool", " ", "--namespace", "here"),
+            Row.of("POD_NAMESPACE", "--namespace", "here", " ", POOL, "pool"),
+            Row.of(
+                    "DYN_EPP_PREFILL_INFERENCE_POOL_NAME",
+                    "--prefill-inference-pool-name",
+                    "other",
+                    "pool",
+                    POOL,
+                    "pool",
+                    "--namespace",
+                    "here"));
 
     private static final Map<String, String> REQUIRED = Map.of(
             "--port", "0",
@@ -93,7 +102,7 @@ class SettingsTableTest {
         while (rows.find()) {
             Pattern.compile("`([A-Z_]+)`").matcher(rows.group(1)).results().forEach(each -> named.add(each.group(1)));
         }
-        Set<String> walked = new TreeSet<>(OF_KUBERNETES);
+        Set<String> walked = new TreeSet<>();
         ROWS.forEach(row -> walked.add(row.variable()));
         assertThat(named).isNotEmpty();
         assertThat(walked).containsAll(named);
@@ -138,8 +147,10 @@ class SettingsTableTest {
     private static String[] complete(Row row, String... more) {
         List<String> arguments = new ArrayList<>(row.beside());
         arguments.addAll(List.of(more));
+        boolean ofPool = row.option().equals(POOL) || arguments.contains(POOL);
         REQUIRED.forEach((option, usual) -> {
-            if (!option.equals(row.option()) && !arguments.contains(option)) {
+            boolean needed = !option.equals(row.option()) && !(ofPool && option.equals("--workers-file"));
+            if (needed && !arguments.contains(option)) {
                 arguments.addAll(List.of(option, usual));
             }
         });
