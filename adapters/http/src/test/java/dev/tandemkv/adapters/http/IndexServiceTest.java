@@ -121,10 +121,7 @@ class IndexServiceTest {
         post("/register", instance(12, 0, endpoint).replace("\"block_size\": 4", "\"block_size\": 8"), 409);
         post("/register", instance(11, 5, endpoint), 400);
         post("/register", instance(11, 1, "tcp://127.0.0.1:15558"), 201);
-        post(
-                "/register",
-                instance(11, 2, endpoint).replace("}", ", \"replay_endpoint\": \"tcp://127.0.0.1:1\"}"),
-                400);
+        post("/register", instance(11, 2, endpoint).replace("}", ", \"replay_endpoint\": \"tcp://127.0.0.1:1\"}"), 400);
         assertThat(get("/workers").at("/0/endpoints").size()).isEqualTo(2);
         assertThat(get("/workers")).hasSize(1);
         post("/unregister", "{\"model_name\": \"m\", \"instance_id\": 12}", 404);
