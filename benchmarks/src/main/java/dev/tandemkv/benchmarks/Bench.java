@@ -11,6 +11,7 @@ import dev.tandemkv.benchmarks.index.LongPrompts;
 import dev.tandemkv.benchmarks.index.Micro;
 import dev.tandemkv.benchmarks.index.TraceReplay;
 import dev.tandemkv.benchmarks.index.Wire;
+import dev.tandemkv.benchmarks.index.WireLag;
 import dev.tandemkv.benchmarks.report.Run;
 import dev.tandemkv.benchmarks.selection.Book;
 import dev.tandemkv.benchmarks.selection.Core;
@@ -114,6 +115,7 @@ public final class Bench {
         all.put("book", () -> new Book(conversation()));
         all.put("replicas", Replicated::new);
         all.put("wire", Wire::new);
+        all.put("wire-lag", WireLag::new);
         return all;
     }
 
