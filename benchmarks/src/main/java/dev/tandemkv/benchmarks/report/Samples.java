@@ -56,6 +56,11 @@ public final class Samples {
         return holders;
     }
 
+    /** One of the figures, by its name in the JSON, for example {@code p50_ns}. */
+    public double figure(String name) {
+        return figures().getOrDefault(name, Double.NaN);
+    }
+
     long blocks() {
         return blocks;
     }
