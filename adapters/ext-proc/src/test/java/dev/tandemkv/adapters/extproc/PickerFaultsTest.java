@@ -7,6 +7,8 @@ import dev.tandemkv.adapters.tokenizer.TokenizedPrompt;
 import dev.tandemkv.catalog.WorkerSpec;
 import io.envoyproxy.envoy.config.core.v3.Metadata;
 import io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode;
+import io.envoyproxy.envoy.service.ext_proc.v3.HttpHeaders;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -182,6 +184,46 @@ class PickerFaultsTest {
         assertThat(booked()).isZero();
         assertThat(proxy.answers).hasSize(1);
         proxy.halfClose();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "body before the headers",
+                "trailers alone",
+                "headers twice",
+                "trailers after the end of the body",
+                "body after the end of the body",
+                "nothing known"
+            })
+    void messagesOutOfOrder_endTheStream_andBookNothing(String what) {
+        fixture.tokenizing = new CompletableFuture<>();
+        Proxy proxy = fixture.open();
+        switch (what) {
+            case "body before the headers" -> proxy.body(COMPLETION);
+            case "trailers alone" -> proxy.trailers();
+            case "headers twice" -> proxy.headers(POST).headers(POST);
+            case "trailers after the end of the body" ->
+                proxy.headers(POST).body(COMPLETION).trailers();
+            case "body after the end of the body" ->
+                proxy.headers(POST).body(COMPLETION).body(COMPLETION);
+            default -> proxy.send(ProcessingRequest.getDefaultInstance());
+        }
+
+        assertThat(java.util.Objects.requireNonNull(proxy.ended).getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(proxy.answers).isEmpty();
+        assertThat(fixture.picker.exchanges()).isZero();
+    }
+
+    @Test
+    void proxyThatOnlyObserves_isToldThatAnswersDecide() {
+        Proxy proxy = fixture.open();
+        proxy.send(ProcessingRequest.newBuilder()
+                .setObservabilityMode(true)
+                .setRequestHeaders(HttpHeaders.newBuilder().setHeaders(Proxy.map(POST)))
+                .build());
+
+        assertThat(java.util.Objects.requireNonNull(proxy.ended).getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
     }
 
     @Test
