@@ -169,8 +169,7 @@ final class Following<T> implements AutoCloseable {
     private final class Attempt implements ResourceEventHandler<T> {
         private final SharedIndexInformer<T> informer;
         private volatile boolean listed;
-        /** Guarded by this. */
-        private boolean stopped;
+        private volatile boolean stopped;
 
         Attempt(SharedIndexInformer<T> informer) {
             this.informer = informer;
@@ -178,9 +177,11 @@ final class Following<T> implements AutoCloseable {
             informer.exceptionHandler((started, cause) -> failed(cause));
         }
 
-        synchronized void start() {
-            if (!stopped) {
-                informer.start();
+        /** A stop that comes meanwhile is made up for; one that came before makes the start fail, which nobody hears any more. */
+        void start() {
+            informer.start();
+            if (stopped) {
+                stop();
             }
         }
 
@@ -189,6 +190,7 @@ final class Following<T> implements AutoCloseable {
             informer.stop();
         }
 
+        /** Not while it is stopped, which it does not bear. */
         synchronized boolean isWatching() {
             return !stopped && informer.isWatching();
         }

@@ -39,7 +39,8 @@ import org.slf4j.LoggerFactory;
  * one snapshot, and what cannot be learned leaves the last good state in place: it fails the question while nothing was answered yet, and
  * is told to the observer afterwards. The client tries again with its own backoff, and a watch that stays lost is begun anew.
  *
- * <p>A pool that does not exist yet is waited for. Once it was there and is deleted, the source answers one empty membership and is closed.
+ * <p>A pool that does not exist yet is waited for. Once it was there and is deleted, the source answers one empty membership and is
+ * closed, also where another pool has taken the name.
  *
  * <p>Thread-safe. The client is the caller's, who closes it after the source; its threads do the waiting, and all else runs on the
  * scheduler.
@@ -74,7 +75,7 @@ public final class KubernetesCatalogSource implements WorkerCatalogSource {
     // Touched by looks alone.
     private @Nullable PodTargets targets;
     private boolean begun;
-    private boolean poolSeen;
+    private @Nullable String poolUid;
     private final Map<String, Set<String>> told = new HashMap<>();
 
     private KubernetesCatalogSource(Builder builder) {
@@ -183,6 +184,7 @@ public final class KubernetesCatalogSource implements WorkerCatalogSource {
     }
 
     private void followPods(PodTargets wanted) {
+        told.remove(pods.name());
         pods.follow(
                 "pods of " + namespace + " with " + new TreeMap<>(wanted.labels()),
                 client.pods().inNamespace(namespace).withLabels(wanted.labels()));
@@ -194,15 +196,16 @@ public final class KubernetesCatalogSource implements WorkerCatalogSource {
         if (items == null) {
             return;
         }
-        if (!items.isEmpty()) {
-            poolSeen = true;
-            define(name, items.get(0));
-        } else if (poolSeen) {
+        String uid = items.isEmpty() ? null : items.get(0).getMetadata().getUid();
+        if (poolUid != null && !poolUid.equals(uid)) {
             LOG.warn("The inference pool {}/{} is deleted: its source closes", namespace, name);
             answers.end();
             stop();
-        } else {
+        } else if (uid == null) {
             report(DEFINITION, new SourceException(namespace + '/' + name, "there is no such inference pool", null));
+        } else {
+            poolUid = uid;
+            define(name, items.get(0));
         }
     }
 
@@ -243,13 +246,14 @@ public final class KubernetesCatalogSource implements WorkerCatalogSource {
 
     // ---- what cannot be learned
 
+    /** A failure of what is known already, such as a watch that is not allowed, fails no question. */
     private void tell(Following<?> followed) {
         SourceException failure = followed.takeFailure();
         if (failure == null) {
             if (followed.isWatching()) {
                 told.remove(followed.name());
             }
-        } else if (!answers.failFirst(failure)) {
+        } else if (followed.items().isPresent() || !answers.failFirst(failure)) {
             report(followed.name(), failure);
         }
     }
@@ -321,9 +325,15 @@ public final class KubernetesCatalogSource implements WorkerCatalogSource {
          * What a pod's worker has where the pod does not say otherwise: everything but id, incarnation and endpoints. Taints and topology
          * domains of a pod are added to the template's. Default: nothing, so that a pod without annotations is not schedulable.
          *
-         * @throws BadRequestException if it has more than 1024 ranks, or endpoints of ranks
+         * @throws BadRequestException if it has more than 1024 ranks, a first rank above 65535, or endpoints of ranks
          */
         public Builder template(WorkerSpec template) {
+            if (template.startRank() < 0 || template.startRank() > MAX_PORT) {
+                throw new BadRequestException(
+                        "data_parallel_start_rank",
+                        Integer.toUnsignedString(template.startRank()),
+                        "at most " + MAX_PORT);
+            }
             if (Integer.compareUnsigned(template.rankCount(), PodReader.MAX_RANKS) > 0) {
                 throw new BadRequestException(
                         "data_parallel_size",

@@ -4,6 +4,8 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -51,16 +53,27 @@ class MembershipOnRealServerTest extends MembershipContract {
                 .getMetadata()
                 .getName();
         NAMESPACES.add(name);
-        // Pods need one, and without a controller nobody makes it.
-        client.serviceAccounts()
-                .inNamespace(name)
-                .resource(new ServiceAccountBuilder()
-                        .withNewMetadata()
-                        .withName("default")
-                        .endMetadata()
-                        .build())
-                .serverSideApply();
+        createServiceAccount(name);
         return new Cluster(client, name);
+    }
+
+    /** Pods need one, and without a controller nobody makes it. */
+    private static void createServiceAccount(String namespace) {
+        try {
+            client.serviceAccounts()
+                    .inNamespace(namespace)
+                    .resource(new ServiceAccountBuilder()
+                            .withNewMetadata()
+                            .withName("default")
+                            .endMetadata()
+                            .build())
+                    .create();
+        } catch (KubernetesClientException e) {
+            // A controller was there and faster.
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+        }
     }
 
     @Override

