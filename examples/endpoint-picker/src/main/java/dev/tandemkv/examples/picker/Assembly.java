@@ -15,7 +15,6 @@ import dev.tandemkv.adapters.zmq.mesh.MeshSettings;
 import dev.tandemkv.adapters.zmq.mesh.ReplicaMesh;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.PartitionKey;
-import dev.tandemkv.catalog.source.CatalogReconciler;
 import dev.tandemkv.catalog.source.DnsResolver;
 import dev.tandemkv.catalog.source.DnsSource;
 import dev.tandemkv.catalog.source.WorkerCatalogSource;
@@ -224,12 +223,10 @@ final class Assembly implements AutoCloseable {
                 .scheduler(scheduler)
                 .build();
         parts.push(core);
-        WorkerCatalogSource source = workers.apply(config.index().useKvEvents());
-        parts.push(source);
-        CatalogReconciler reconciler =
-                CatalogReconciler.builder(core, source, scheduler).build();
-        parts.push(reconciler);
-        reconciler.start();
+        Followed followed =
+                new Followed(core, () -> workers.apply(config.index().useKvEvents()), scheduler);
+        parts.push(followed);
+        followed.begin();
         return core;
     }
 

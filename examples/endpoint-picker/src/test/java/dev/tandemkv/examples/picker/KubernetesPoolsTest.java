@@ -151,7 +151,7 @@ class KubernetesPoolsTest {
     }
 
     @Test
-    void pool_itsPodsAreTheWorkers_untilItIsDeleted() throws Exception {
+    void pool_itsPodsAreTheWorkers_untilItIsDeleted_andWhenItIsMadeAgain() throws Exception {
         pod("decode", "a", "127.0.0.1", Map.of());
         pod("decode", "b", "127.0.0.2", Map.of(PodNames.ROLE, "decode"));
         pod("decode", "c", "127.0.0.3", Map.of(PodNames.ROLE, "prefill"));
@@ -175,6 +175,9 @@ class KubernetesPoolsTest {
             pool("decode").delete();
             await(() -> !picker.isReady());
             assertThat(picker.pool().list()).isEmpty();
+
+            pool("decode").create();
+            await(picker::isReady);
         }
     }
 
