@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.mockwebserver.Context;
 import io.fabric8.mockwebserver.MockWebServer;
+import io.fabric8.mockwebserver.http.MockResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -44,6 +45,14 @@ class KubernetesPoolsTest {
     /** Held, because a logger that nobody holds forgets its level. */
     private static final Logger REQUESTS = Logger.getLogger(MockWebServer.class.getName());
 
+    /** Answers a watch with its end, so that the source lists each second: the mock server's own watches may keep it from closing. */
+    private static final class ListsOnly extends KubernetesCrudDispatcher {
+        @Override
+        public MockResponse handleWatch(String path) {
+            return new MockResponse().setResponseCode(200);
+        }
+    }
+
     @TempDir
     Path directory;
 
@@ -53,8 +62,7 @@ class KubernetesPoolsTest {
     @BeforeEach
     void startServer() {
         REQUESTS.setLevel(Level.WARNING);
-        server = new KubernetesMockServer(
-                new Context(), new MockWebServer(), new HashMap<>(), new KubernetesCrudDispatcher(), false);
+        server = new KubernetesMockServer(new Context(), new MockWebServer(), new HashMap<>(), new ListsOnly(), false);
         server.init();
         server.expectCustomResource(new CustomResourceDefinitionContext.Builder()
                 .withGroup(InferencePoolApi.V1.group())
