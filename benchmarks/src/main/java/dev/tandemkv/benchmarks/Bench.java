@@ -113,7 +113,9 @@ public final class Bench {
         all.put("http", HttpService::new);
         all.put("gateway", Gateway::new);
         all.put("book", () -> new Book(conversation()));
-        all.put("replicas", Replicated::new);
+        all.put("replicas", Replicated::mesh);
+        all.put("jgroups", Replicated::group);
+        all.put("jgroups-tls", Replicated::securedGroup);
         all.put("wire", Wire::new);
         all.put("wire-lag", WireLag::new);
         return all;
