@@ -20,7 +20,8 @@ import org.zeromq.ZMQ;
 /**
  * Asks an engine's replay socket. Each request has a socket of its own, so that a late answer to an abandoned one cannot be taken for an
  * answer to the next; it receives without a high-water mark, because the engine drops what is not taken at once. An engine that does not
- * answer, or falls silent half-way, is waited for no longer than the silence allows. An answer with more batches than the settings allow is cut
+ * answer, or falls silent half-way, is waited for no longer than the silence allows. A connection that ends takes the request with it if that
+ * was sent: it is made anew, once more within the same silence; an answer that has begun ends there. An answer with more batches than the settings allow is cut
  * off there, as if the engine had fallen silent: the rest is asked for anew.
  */
 final class RankReplay implements ReplaySource {
@@ -29,6 +30,7 @@ final class RankReplay implements ReplaySource {
     private final String endpoint;
     private final EngineListener listener;
     private final Duration silence;
+    private final Duration pause;
     private final long maxFrameBytes;
     private final int mostBatches;
 
@@ -37,6 +39,7 @@ final class RankReplay implements ReplaySource {
         this.endpoint = endpoint;
         this.listener = listener;
         silence = settings.replaySilence();
+        pause = settings.reconnectMin();
         maxFrameBytes = settings.limits().payloadBytes();
         mostBatches = settings.replayBatches();
     }
@@ -58,22 +61,41 @@ final class RankReplay implements ReplaySource {
         private int replies;
 
         void send(long from) {
+            awaitMore();
+            ask(from);
+        }
+
+        private void ask(long from) {
             ZMQ.Socket dealer = loop.open(SocketType.DEALER);
             socket = dealer;
             try {
                 dealer.setRcvHWM(0);
                 dealer.setMaxMsgSize(maxFrameBytes);
+                dealer.setEventHook(
+                        event -> loop.execute(() -> disconnected(dealer, from)), zmq.ZMQ.ZMQ_EVENT_DISCONNECTED);
                 dealer.connect(endpoint);
                 List<byte[]> frames = ReplayMessage.request(from);
                 dealer.send(frames.get(0), ZMQ.SNDMORE | ZMQ.DONTWAIT);
                 dealer.send(frames.get(1), ZMQ.DONTWAIT);
             } catch (RuntimeException e) {
-                loop.close(dealer);
+                close();
                 reply.completeExceptionally(e);
                 return;
             }
             loop.listen(dealer, this::receive);
-            awaitMore();
+        }
+
+        /** Told before all that has arrived can be taken: so that is waited for. */
+        private void disconnected(ZMQ.Socket of, long from) {
+            loop.schedule(pause, () -> {
+                loop.drain(of, mostBatches);
+                if (of == socket && heard) {
+                    finish(ReplayReply.End.SILENT);
+                } else if (of == socket) {
+                    loop.close(of);
+                    ask(from);
+                }
+            });
         }
 
         private void receive(List<byte[]> frames) {
@@ -104,19 +126,21 @@ final class RankReplay implements ReplaySource {
         }
 
         private void finish(ReplayReply.End end) {
-            ZMQ.Socket open = socket;
-            if (open == null) {
-                return;
-            }
-            socket = null;
-            loop.close(open);
-            if (timer != null) {
-                timer.cancel();
-            }
+            close();
             if (heard) {
                 reply.complete(new ReplayReply.Batches(batches, end));
             } else {
                 reply.completeExceptionally(new SilentEngineException(endpoint, silence));
+            }
+        }
+
+        private void close() {
+            if (socket != null) {
+                loop.close(socket);
+                socket = null;
+            }
+            if (timer != null) {
+                timer.cancel();
             }
         }
     }

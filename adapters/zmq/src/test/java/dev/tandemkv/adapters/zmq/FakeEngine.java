@@ -135,6 +135,21 @@ final class FakeEngine implements AutoCloseable {
         });
     }
 
+    /** The process ends, and another one connects to the subscriber from the same place. */
+    void replaceProcess(String connectTo) {
+        EngineSockets.Publisher before = publisher;
+        before.close();
+        restart();
+        Eventually.await(() -> {
+            try {
+                publisher = sockets.connect(connectTo, before.replayEndpoint(), this::answer);
+                return true;
+            } catch (ZMQException e) {
+                return false;
+            }
+        });
+    }
+
     private void send(List<byte[]> frames) {
         publisher.publish(frames);
     }

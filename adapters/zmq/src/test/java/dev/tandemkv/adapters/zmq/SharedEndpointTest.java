@@ -123,4 +123,25 @@ class SharedEndpointTest {
             assertThat(f.ingress().unknownTopics()).isZero();
         }
     }
+
+    @Test
+    void successor_withNumbersThatGoOn_isKnownByItsConnection() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m")) {
+            f.ingress().reconcile(null, worker(1, one));
+            await(one::isHeard);
+            one.store(null, 1);
+            one.store(1L, 2);
+            await(() -> f.score(ONE, 1, 2) == 2 && f.isExact(ONE));
+
+            one.replaceProcess(endpoint());
+            // What is published before the subscription has arrived reaches nobody.
+            one.store(null, 10);
+            one.store(10L, 11);
+            await(one::isHeard);
+            one.store(11L, 12);
+
+            await(() -> f.score(ONE, 10, 11, 12) == 3 && f.isExact(ONE));
+            assertThat(f.score(ONE, 1, 2)).isZero();
+        }
+    }
 }
