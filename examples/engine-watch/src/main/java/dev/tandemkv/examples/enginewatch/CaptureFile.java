@@ -42,6 +42,10 @@ final class CaptureFile {
         boolean isLive() {
             return socket.equals("sub");
         }
+
+        boolean isReply() {
+            return socket.equals("replay");
+        }
     }
 
     /** Told of each line. */

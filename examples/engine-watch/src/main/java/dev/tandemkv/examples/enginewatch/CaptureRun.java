@@ -1,6 +1,7 @@
 package dev.tandemkv.examples.enginewatch;
 
 import dev.tandemkv.adapters.enginewire.LiveMessage;
+import dev.tandemkv.adapters.enginewire.ReplayMessage;
 import dev.tandemkv.adapters.enginewire.WireBatch;
 import dev.tandemkv.adapters.enginewire.WireDecoder;
 import dev.tandemkv.adapters.enginewire.WireFormatException;
@@ -28,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prints what a capture says. Each source is a worker with its number. Live messages go through the listener, the feed and the index of a
- * gateway; their events are printed when the feed applies them, so that a repeated batch is printed once. Replies to replay requests are
- * the same batches again and are left out.
+ * gateway; their events are printed when the feed applies them, in the order of their numbers and each batch once. Replies to replay requests
+ * are what the engine would answer: where a live batch is missing and one of them has it, it comes from there.
  */
 final class CaptureRun {
 
@@ -45,8 +46,10 @@ final class CaptureRun {
     private final IndexFeed feed = IndexFeed.builder(index, time, time).build();
     private final Map<Integer, Geometry> seen = new TreeMap<>();
     private final Map<Integer, EngineListener> listeners = new TreeMap<>();
+    private final Map<Integer, CapturedReplays> replays = new TreeMap<>();
     private long live;
-    private long other;
+    private long replies;
+    private long taken;
     private long malformed;
 
     /** @param told the geometry, or {@code null} to take that of each source's first store */
@@ -61,7 +64,9 @@ final class CaptureRun {
     /** @return whether every line was in the format */
     boolean run() throws IOException {
         file.read(new Survey());
+        replays.values().forEach(CapturedReplays::rewind);
         file.read(new Printing());
+        replays.forEach((source, answers) -> take(source, answers.behind()));
         summary();
         feed.close();
         return malformed == 0;
@@ -71,17 +76,27 @@ final class CaptureRun {
     private final class Survey implements CaptureFile.Reader {
         @Override
         public void line(CaptureFile.Line line) {
-            if (!line.isLive()) {
-                other++;
-                return;
-            }
-            live++;
             try {
-                WireBatch batch = decoder.decode(LiveMessage.of(line.frames()).payload());
-                Geometry.shownBy(batch).ifPresent(shown -> seen.putIfAbsent(line.source(), shown));
+                if (line.isLive()) {
+                    live++;
+                    LiveMessage message = LiveMessage.of(line.frames());
+                    replaysOf(line.source()).live(message.sequence());
+                    look(line.source(), message.payload());
+                } else if (line.isReply()) {
+                    replies++;
+                    ReplayMessage.Data reply = replaysOf(line.source()).add(line.frames());
+                    if (reply != null) {
+                        look(line.source(), reply.payload());
+                    }
+                }
             } catch (WireFormatException e) {
                 err.println("line " + line.number() + ": message cannot be read: " + e.getMessage());
             }
+        }
+
+        private void look(int source, byte[] payload) {
+            WireBatch batch = decoder.decode(payload);
+            Geometry.shownBy(batch).ifPresent(shown -> seen.putIfAbsent(source, shown));
         }
 
         @Override
@@ -95,18 +110,43 @@ final class CaptureRun {
         @Override
         public void line(CaptureFile.Line line) {
             if (line.isLive()) {
-                listeners
-                        .computeIfAbsent(line.source(), CaptureRun.this::listener)
-                        .live(line.frames())
-                        .map(CaptureRun.this::printing)
-                        .ifPresent(feed::offer);
+                int source = line.source();
+                EngineListener listener = listeners.computeIfAbsent(source, CaptureRun.this::listener);
+                listener.live(line.frames()).ifPresent(batch -> live(source, batch));
             }
+        }
+
+        private void live(int source, EventBatch batch) {
+            CapturedReplays answers = replaysOf(source);
+            if (answers.isAnotherLife(batch.sequence())) {
+                take(source, answers.behind());
+            }
+            answers.live(batch.sequence());
+            take(source, answers.missing());
+            feed.offer(printing(batch));
         }
 
         @Override
         public void malformed(int number, String why) {
             // Reported by the survey.
         }
+    }
+
+    private CapturedReplays replaysOf(int source) {
+        return replays.computeIfAbsent(source, any -> new CapturedReplays());
+    }
+
+    /** What was not received live. */
+    private void take(int source, List<ReplayMessage.Data> replies) {
+        if (!replies.isEmpty()) {
+            EngineListener listener = listeners.computeIfAbsent(source, this::listener);
+            replies.forEach(reply -> listener.replayed(reply).map(this::taking).ifPresent(feed::offer));
+        }
+    }
+
+    private EventBatch taking(EventBatch batch) {
+        taken++;
+        return printing(batch);
     }
 
     private EngineListener listener(int source) {
@@ -133,8 +173,8 @@ final class CaptureRun {
     }
 
     private void summary() {
-        err.println(live + " live messages, " + lines.printed() + " events printed; " + other
-                + " lines of replays not printed; engine " + Names.of(family));
+        err.println(live + " live messages, " + lines.printed() + " events printed; " + taken + " batches from "
+                + replies + " replies to replay requests; engine " + Names.of(family));
         listeners.keySet().forEach(source -> {
             Geometry geometry = told != null ? told : seen.getOrDefault(source, Geometry.USUAL);
             err.println("source " + source + ": block size " + geometry.blockSize() + ", look-ahead "

@@ -188,18 +188,73 @@ class CaptureRunTest {
                                         + "\"blocks\":[],\"hashes\":[]}"));
     }
 
-    @Test
-    void repliesToReplays_areNotPrinted() throws IOException {
-        lines.add(line(0, publish(store(0, 1, 4))));
-        for (List<byte[]> reply : publisher.answer(List.of(new byte[0], new byte[8]))) {
+    private void answerFrom(int number) {
+        byte[] from = {0, 0, 0, 0, 0, 0, 0, (byte) number};
+        for (List<byte[]> reply : publisher.answer(List.of(new byte[0], from))) {
             lines.add(line(0, reply).replace("\"sub\"", "\"replay\""));
         }
+    }
+
+    @Test
+    void repliesToReplays_ofWhatWasReceived_areNotPrintedAgain() throws IOException {
+        lines.add(line(0, publish(store(0, 1, 4))));
+        answerFrom(0);
 
         Captures.Run run = print();
 
         assertThat(run.lines()).hasSize(1);
         assertThat(run.err())
-                .contains("1 live messages, 1 events printed; 2 lines of replays not printed; engine vllm");
+                .contains("1 live messages, 1 events printed; 0 batches from 2 replies to replay requests; engine vllm")
+                .contains("1 blocks at the end, EXACT");
+    }
+
+    @Test
+    void repliesToReplays_fillWhatIsMissing_inOrder() throws IOException {
+        publish(store(0, 1, 4));
+        lines.add(line(0, publish(store(1, 2, 4))));
+        publish(store(2, 3, 4));
+        publish(store(3, 4, 4));
+        lines.add(line(0, publish(store(4, 5, 4))));
+        publish(store(5, 6, 4));
+        answerFrom(3);
+        answerFrom(0);
+
+        Captures.Run run = print();
+
+        assertThat(kinds(run))
+                .containsExactly(
+                        "0/3 0 stored", "0/3 1 stored", "0/3 2 stored", "0/3 3 stored", "0/3 4 stored", "0/3 5 stored");
+        assertThat(run.err())
+                .contains("4 batches from 11 replies to replay requests")
+                .contains("6 blocks at the end, EXACT");
+    }
+
+    @Test
+    void repliesToReplays_ofAnEarlierLife_fillNothingOfTheNext() throws IOException {
+        lines.add(line(0, publish(store(0, 1, 4))));
+        publish(store(1, 2, 4));
+        lines.add(line(0, publish(store(2, 3, 4))));
+        answerFrom(0);
+        EnginePublisher next = new EnginePublisher(PublisherConfig.of(WireDialect.VLLM_0_33, 3));
+        lines.add(line(0, next.publish(9, List.of(store(0, 11, 4)))));
+        next.publish(10, List.of(store(11, 12, 4)));
+        lines.add(line(0, next.publish(11, List.of(store(0, 13, 4)))));
+
+        Captures.Run run = print();
+
+        assertThat(kinds(run))
+                .containsExactly("0/3 0 stored", "0/3 1 stored", "0/3 2 stored", "0/3 0 stored", "0/3 2 stored");
+        assertThat(run.err()).contains("DEGRADED (no_replay_source");
+    }
+
+    @Test
+    void repliesToReplays_alone_arePrinted() throws IOException {
+        publish(store(0, 1, 4));
+        publish(store(1, 2, 4));
+        answerFrom(0);
+        lines.add("{\"socket\":\"replay-request\",\"source\":0,\"frames\":[\"\",\"0000000000000000\"]}");
+
+        assertThat(kinds(print())).containsExactly("0/3 0 stored", "0/3 1 stored");
     }
 
     @Test
