@@ -19,6 +19,8 @@ final class Asking implements AutoCloseable {
     /** Longer than changes are collected; the looks at the watches are a year apart, unless a test says otherwise. */
     static final Duration STEP = Duration.ofMillis(250);
 
+    private static final int MOST_ANSWERS = 200;
+
     final VirtualTime time = new VirtualTime();
     final List<SourceException> problems = new CopyOnWriteArrayList<>();
     final KubernetesCatalogSource source;
@@ -51,13 +53,13 @@ final class Asking implements AutoCloseable {
 
     /** The first membership that is as wanted. */
     List<WorkerSpec> until(String what, Predicate<List<WorkerSpec>> wanted) {
-        List<WorkerSpec> workers = workers();
-        while (!wanted.test(workers)) {
-            CompletableFuture<Optional<CatalogSnapshot>> question = ask();
-            passUntil(what + ", after " + workers, question::isDone);
-            workers = question.join().orElseThrow().workers();
+        for (int i = 0; i < MOST_ANSWERS; i++) {
+            List<WorkerSpec> workers = workers();
+            if (wanted.test(workers)) {
+                return workers;
+            }
         }
-        return workers;
+        throw new AssertionError("not among " + MOST_ANSWERS + " answers: " + what);
     }
 
     void passUntil(String what, BooleanSupplier condition) {

@@ -143,7 +143,7 @@ class OutageTest {
             assertThat(asking.workers()).isEmpty();
             for (int outage = 1; outage <= 2; outage++) {
                 asking.problems.clear();
-                while (!isTold(asking, 401)) {
+                for (int i = 0; i < 100 && !isTold(asking, 401); i++) {
                     // Whether a short recovery was seen depends on whether a look fell into it.
                     server.failures().refuseNothing();
                     awaitWatch();
@@ -154,6 +154,7 @@ class OutageTest {
                     asking.passUntil(
                             "attempts", () -> server.failures().accesses().size() > before + 5);
                 }
+                assertThat(isTold(asking, 401)).isTrue();
             }
         }
     }
