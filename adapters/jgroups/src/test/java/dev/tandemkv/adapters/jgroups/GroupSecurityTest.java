@@ -36,8 +36,9 @@ class GroupSecurityTest {
         try (Members members = new Members()) {
             ReplicaGroup a = members.join(members.settings().security(with(ours)));
             ReplicaGroup open = members.join(members.settings(a).joinTimeout(GroupNetwork.ALONE));
-            ReplicaGroup foreign =
-                    members.join(members.settings(a).security(with(another)).joinTimeout(GroupNetwork.ALONE));
+            ReplicaGroup foreign = members.join(members.settings(a)
+                    .security(GroupSecurity.mutualTls(KeyStores.trustingAnybody(another)))
+                    .joinTimeout(GroupNetwork.ALONE));
             open.publish(BOOKINGS, new byte[] {1});
             foreign.publish(BOOKINGS, new byte[] {1});
             // A member that may join does so after they could not.
