@@ -82,6 +82,12 @@ final class FakeEngine implements AutoCloseable {
                     1);
             return rank.publish(clock++);
         });
+        hasLeft();
+    }
+
+    /** What was published is sent by a later turn: who subscribes from now on does not get it. */
+    private void hasLeft() {
+        sockets.call(() -> true);
     }
 
     /** As {@link #store}, with something happening to the message on its way. */
@@ -98,6 +104,7 @@ final class FakeEngine implements AutoCloseable {
             rank.removeFromDevice(List.of(EngineHash.signed(block)));
             return rank.publish(clock++);
         });
+        hasLeft();
     }
 
     /** Sends frames that the engine knows nothing of. */
