@@ -21,6 +21,11 @@ final class Backoff {
         wait = min;
     }
 
+    /** With the waits that a feed is configured for. */
+    static Backoff of(FeedConfig config) {
+        return new Backoff(config.backoffMin().toNanos(), config.backoffMax().toNanos());
+    }
+
     void failed(long now) {
         notBefore = now + wait;
         waiting = true;

@@ -73,8 +73,12 @@ final class Inquiry {
         }
     }
 
-    /** As {@link #begin}, after a wait. */
+    /** As {@link #begin}, after a wait if there is one. */
     void beginAfter(long nanos, Request next) {
+        if (nanos <= 0) {
+            begin(next);
+            return;
+        }
         request = next;
         long own = ++generation;
         timer = scheduler.schedule(

@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gets one rank's lost batches back: decides when its source is asked for what, judges the answers, and decides what is lost for good.
- * Touched by the rank's mailbox alone, except {@code source}, which any thread may read.
+ * Gets one rank's lost batches back: knows what may be missing, decides when its source is asked for what, and what is given up. {@link
+ * Answers} judges what comes of it. Touched by the rank's mailbox alone, except {@code source}, which any thread may read.
  *
  * <p>While a request is open, live batches are held. After the publisher was not heard for a while, nothing is applied until it is recognised:
  * numbers may have gone on with a successor's, so they decide only where nothing can be replayed.
  */
-final class Recovery implements Inquiry.Asker {
+final class Recovery {
 
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
 
@@ -53,7 +53,7 @@ final class Recovery implements Inquiry.Asker {
     /** There may be batches that did not arrive and will not show as a gap before the next one does. */
     private boolean behind;
 
-    /** Highest number that a bounded buffer is known to have dropped and that was not asked for since. */
+    /** Last number that a bounded buffer is known to have dropped and that was not asked for since. */
     private @Nullable Long dropped;
 
     /** Number of the last live batch that could not be read; the next one has it asked for. */
@@ -82,11 +82,11 @@ final class Recovery implements Inquiry.Asker {
         this.ticker = ticker;
         this.scheduler = scheduler;
         this.steps = steps;
-        inquiry = new Inquiry(rank, this::source, config, counters, observer, scheduler, steps, this);
-        replayBackoff =
-                new Backoff(config.backoffMin().toNanos(), config.backoffMax().toNanos());
-        resyncBackoff =
-                new Backoff(config.backoffMin().toNanos(), config.backoffMax().toNanos());
+        replayBackoff = Backoff.of(config);
+        resyncBackoff = Backoff.of(config);
+        Answers answers = new Answers(
+                rank, this, stream, picture, config, counters, observer, ticker, replayBackoff, resyncBackoff);
+        inquiry = new Inquiry(rank, this::source, config, counters, observer, scheduler, steps, answers);
     }
 
     // ---- what the feed tells
@@ -122,8 +122,7 @@ final class Recovery implements Inquiry.Asker {
     void wasDropped(long sequence) {
         picture.lost(Exactness.Reason.INGEST_OVERFLOW);
         observer.onDropped(rank, sequence);
-        Long before = dropped;
-        dropped = before == null || Long.compareUnsigned(before, sequence) < 0 ? sequence : before;
+        dropped = sequence;
     }
 
     /** A live batch could not be read. */
@@ -272,10 +271,10 @@ final class Recovery implements Inquiry.Asker {
     /** The publisher is the same if it still has the anchor. Where there is none, nothing tells whose the content is. */
     private void recognise() {
         BatchMark anchor = stream.anchor();
-        if (anchor != null) {
-            inquiry.begin(Request.verify(anchor));
-        } else {
+        if (anchor == null) {
             successor();
+        } else {
+            inquiry.begin(Request.verify(anchor));
         }
     }
 
@@ -289,10 +288,8 @@ final class Recovery implements Inquiry.Asker {
         if (wait > config.holdLimit().toNanos()) {
             // An earlier gap was not filled, and holding events for so long would be worse than losing these.
             giveUp(Exactness.Reason.NON_CONTIGUOUS);
-        } else if (wait > 0) {
-            inquiry.beginAfter(wait, Request.replay(from, target));
         } else {
-            inquiry.begin(Request.replay(from, target));
+            inquiry.beginAfter(wait, Request.replay(from, target));
         }
     }
 
@@ -318,125 +315,45 @@ final class Recovery implements Inquiry.Asker {
         }
     }
 
-    // ---- answers
+    // ---- what answers tell
 
-    @Override
-    public void answered(Request request, ReplayReply reply) {
-        if (reply instanceof ReplayReply.Contents contents) {
-            onContents(request, contents);
-        } else {
-            onBatches(request, (ReplayReply.Batches) reply);
-        }
-    }
-
-    @Override
-    public void failed(Request request, String cause) {
-        LOG.warn("Rank {}: {} failed: {}", rank, request.kind(), cause);
-        counters.increment(FeedCounter.RECOVERY_FAILURES);
-        observer.onRecoveryFailed(rank, cause);
-        long now = ticker.read();
-        switch (request.kind()) {
-            case RESYNC -> {
-                resyncBackoff.failed(now);
-                resume();
-            }
-            case VERIFY -> {
-                replayBackoff.failed(now);
-                if (request.round() < config.replayRounds()) {
-                    inquiry.beginAfter(replayBackoff.remaining(now), request.again());
-                } else {
-                    giveContentUp();
-                }
-            }
-            case REPLAY -> {
-                replayBackoff.failed(now);
-                if (request.target() != null || request.round() > 1) {
-                    giveUp(reasonFor(request));
-                } else {
-                    resume();
-                }
-                behind |= !isReached(request.target());
-            }
-        }
-    }
-
-    private void onContents(Request answered, ReplayReply.Contents contents) {
-        if (!picture.replace(contents)) {
-            failed(answered, "its contents cannot be read");
-            return;
-        }
-        stream.contains(contents.cursor(), contents.timestamp());
+    /** What is known is of the publisher that is heard. */
+    void isRecognised() {
         unrecognised = false;
+    }
+
+    /**
+     * An answer told of the past.
+     *
+     * @param toItsEnd whether nothing else was published by then
+     */
+    void learned(boolean toItsEnd) {
         caughtUp = true;
-        replayBackoff.succeeded();
-        resyncBackoff.pause(ticker.read());
-        resume();
+        behind &= !toItsEnd;
     }
 
-    private void onBatches(Request answered, ReplayReply.Batches reply) {
-        List<EventBatch> arrived = reply.sorted().stream()
-                .filter(batch -> batch.rank().equals(rank))
-                .toList();
-        List<EventBatch> batches = arrived.stream()
-                .filter(batch -> Long.compareUnsigned(batch.sequence(), answered.from()) >= 0)
-                .toList();
-        if (answered.kind() == Request.Kind.VERIFY && !verify(answered, reply, batches)) {
-            return;
-        }
-        if (stream.contradicts(batches)) {
-            otherPublisher();
-            return;
-        }
-        boolean proven = answered.kind() == Request.Kind.VERIFY || stream.confirms(batches);
-        if (proven) {
-            stream.recognised();
-        }
-        if (stream.isInitial() && !batches.isEmpty() && batches.get(0).sequence() == source.firstSequence()) {
-            picture.learnsEverything();
-        }
-        boolean news = stream.merge(batches, proven || stream.isEmpty());
-        boolean unfilled = answered.unfilled();
-        Long highest = answered.highest();
-        if (!batches.isEmpty()) {
-            highest = batches.get(batches.size() - 1).sequence();
-            if (Long.compareUnsigned(arrived.get(0).sequence(), answered.from()) > 0) {
-                unfilled = true;
-                stream.skipTo(
-                        batches.get(0).sequence(),
-                        answered.round() == 1
-                                ? Exactness.Reason.STARTED_AFTER_REQUESTED
-                                : Exactness.Reason.PERMANENT_GAP);
-            }
-        }
-        unfilled |= batches.stream().anyMatch(EventBatch.Undecodable.class::isInstance);
-        stream.drain();
-        boolean inside =
-                !stream.holdsNothing() && highest != null && Long.compareUnsigned(highest, stream.firstMissing()) > 0;
-        Request done = answered.after(highest, unfilled);
-        if (news && (inside || reply.end() == ReplayReply.End.SILENT) && answered.round() < config.replayRounds()) {
-            inquiry.begin(done.next(stream.firstMissing()));
-        } else {
-            finish(done, reply.end());
-        }
+    /** Batches may be missing that no answer told of. */
+    void isBehind() {
+        behind = true;
     }
 
-    /** Whether the reply shows that what is known is of the present publisher; if not, what has to be done is under way. */
-    private boolean verify(Request answered, ReplayReply.Batches reply, List<EventBatch> batches) {
-        BatchMark anchor = stream.anchor();
-        if (batches.isEmpty() && reply.end() == ReplayReply.End.SILENT) {
-            failed(answered, "no batch and no end marker");
-            return false;
-        }
-        if (anchor != null && anchor.begins(batches)) {
-            unrecognised = false;
-            return true;
-        }
-        successor();
-        return false;
+    /** Whether a dropped batch has still to be asked for. */
+    boolean owesDropped() {
+        return dropped != null;
+    }
+
+    /** Asks at once for what is missing after an answer. */
+    void askNext(Request next) {
+        inquiry.begin(next);
+    }
+
+    /** Asks the same again when its turn comes. */
+    void askAgain(Request failed) {
+        inquiry.beginAfter(replayBackoff.remaining(ticker.read()), failed.again());
     }
 
     /** What is known is not of the publisher that is heard, which is asked for everything. What came live since it is heard is its. */
-    private void successor() {
+    void successor() {
         List<EventBatch> lives = stream.heldBatches();
         restart(source.firstSequence());
         lives.forEach(stream::hold);
@@ -447,13 +364,13 @@ final class Recovery implements Inquiry.Asker {
      * What is known, or what came live meanwhile, is not of the publisher that answers: both are dropped, for they cannot be told apart, and
      * it is asked for everything.
      */
-    private void otherPublisher() {
+    void otherPublisher() {
         restart(source.firstSequence());
         askReplay(source.firstSequence(), null);
     }
 
     /** Whose content this is cannot be found out: an empty rank is never too much. What it published is asked for until there is an answer. */
-    private void giveContentUp() {
+    void giveContentUp() {
         LOG.warn("Rank {}: its publisher cannot be recognised; its content is dropped", rank);
         List<EventBatch> lives = stream.heldBatches();
         beginAnew();
@@ -467,7 +384,7 @@ final class Recovery implements Inquiry.Asker {
      * Gives up what is missing. Messages of a publisher that ended can still be under way when its successor answers; they would be taken
      * for batches of the successor's, but they are older than what it has said already.
      */
-    private void giveUp(Exactness.Reason reason) {
+    void giveUp(Exactness.Reason reason) {
         if (source.replay() != null && stream.holdsOlder()) {
             otherPublisher();
         } else {
@@ -475,48 +392,8 @@ final class Recovery implements Inquiry.Asker {
         }
     }
 
-    private void finish(Request done, ReplayReply.End end) {
-        caughtUp = true;
-        Long target = done.target();
-        boolean reached = isReached(target);
-        if (end == ReplayReply.End.MARKED) {
-            behind = false;
-        } else {
-            // Without end marker nobody knows what else there is, unless it was heard.
-            behind |= target == null;
-        }
-        if (!done.unfilled() && (reached || (target == null && !behind))) {
-            replayBackoff.succeeded();
-            if (dropped == null) {
-                picture.overflowFilled();
-            }
-        } else {
-            replayBackoff.failed(ticker.read());
-        }
-        if (target != null && !reached) {
-            giveUp(reasonFor(done));
-            behind |= !isReached(target);
-        }
-        resume();
-    }
-
-    /** Whether nothing is known to be missing up to a number; false where the number is not known. */
-    private boolean isReached(@Nullable Long target) {
-        return target != null && stream.isApplied(target);
-    }
-
-    private Exactness.Reason reasonFor(Request done) {
-        Long highest = done.highest();
-        if (highest == null) {
-            return Exactness.Reason.EMPTY;
-        }
-        return Long.compareUnsigned(highest, stream.firstMissing()) > 0
-                ? Exactness.Reason.NON_CONTIGUOUS
-                : Exactness.Reason.ENDED_BEFORE_TARGET;
-    }
-
     /** Goes on with what arrived live meanwhile. A hole in it is a gap of its own. */
-    private void resume() {
+    void resume() {
         if (inquiry.isOpen()) {
             return;
         }
