@@ -190,15 +190,17 @@ public final class IndexFeed implements AutoCloseable {
 
     /**
      * A rank's publisher is not heard until {@link #reconnected}: no connection, or a paused listener. Its picture is no longer known to be
-     * the truth, so it is not {@link Exactness#EXACT}; what is offered all the same is applied. An unknown rank: nothing happens.
+     * the truth, so it is not {@link Exactness#EXACT}. What was asked for is given up; what is offered all the same is held where the source can
+     * replay, else applied. An unknown rank: nothing happens.
      */
     public void interrupted(WorkerRank rank) {
         Optional.ofNullable(ranks.get(rank)).ifPresent(RankFeed::interrupted);
     }
 
     /**
-     * A rank's publisher is heard again, or for the first time. Where it can replay, it is asked for the last batch known and what followed:
-     * another batch there means another publisher, whatever its numbers. An unknown rank: nothing happens.
+     * A rank's publisher is heard again, or for the first time; to be told between the last batch of the old connection and the first of the
+     * new one. Where it can replay, it is asked for a batch that is known to be the old one's and what followed: another batch there means
+     * another publisher, whatever its numbers. Until that is known nothing is applied. An unknown rank: nothing happens.
      */
     public void reconnected(WorkerRank rank) {
         Optional.ofNullable(ranks.get(rank)).ifPresent(RankFeed::reconnected);
