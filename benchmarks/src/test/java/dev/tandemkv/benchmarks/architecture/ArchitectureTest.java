@@ -11,7 +11,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+/** Reading all classes, and those they use, takes long on a busy machine. */
+@Timeout(300)
 class ArchitectureTest {
 
     private static JavaClasses published;
