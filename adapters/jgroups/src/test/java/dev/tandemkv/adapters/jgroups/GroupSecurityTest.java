@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GroupSecurityTest {
+
+    /** Long enough to get in if that were possible. */
+    private static final Duration TRYING = Duration.ofSeconds(1);
 
     @TempDir
     static Path directory;
@@ -38,7 +42,7 @@ class GroupSecurityTest {
             ReplicaGroup open = members.join(members.settings(a).joinTimeout(GroupNetwork.ALONE));
             ReplicaGroup foreign = members.join(members.settings(a)
                     .security(GroupSecurity.mutualTls(KeyStores.trustingAnybody(another)))
-                    .joinTimeout(GroupNetwork.ALONE));
+                    .joinTimeout(TRYING));
             open.publish(BOOKINGS, new byte[] {1});
             foreign.publish(BOOKINGS, new byte[] {1});
             // A member that may join does so after they could not.
