@@ -275,6 +275,8 @@ public final class PrefixIndex implements AutoCloseable {
 
     /** Describes an index. Not thread-safe. */
     public static final class Builder {
+        private static final long LEAST_BYTES = 1 << 20;
+
         private HolePolicy holes = HolePolicy.EXACT;
         private SourceTraits defaultTraits = SourceTraits.DEFAULT;
         private RandomGenerator random = new SeededRandom(0x74616e64656d6b76L);
@@ -319,9 +321,12 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
-        /** Most bytes the index may allocate, an equal share for each shard; a store that could pass it is refused. Default: no bound. */
+        /**
+         * Most bytes the index may allocate, an equal share for each shard; a store that could pass its shard's is refused. At least 1 MiB for each
+         * shard, which {@link #build} checks. Default: no bound.
+         */
         public Builder byteBudget(long bytes) {
-            if (bytes < 1 << 20) {
+            if (bytes < LEAST_BYTES) {
                 throw new IllegalArgumentException("byteBudget: " + bytes + " (expected: >= 1048576)");
             }
             byteBudget = bytes;
@@ -383,8 +388,16 @@ public final class PrefixIndex implements AutoCloseable {
             return this;
         }
 
-        /** An empty index. */
+        /**
+         * An empty index.
+         *
+         * @throws IllegalArgumentException if the byte budget is less than 1 MiB for each shard: an empty shard could use all of it
+         */
         public PrefixIndex build() {
+            if (byteBudget / shards < LEAST_BYTES) {
+                throw new IllegalArgumentException(
+                        "byteBudget: " + byteBudget + " (expected: >= 1048576 for each of " + shards + " shards)");
+            }
             return new PrefixIndex(this);
         }
     }

@@ -41,6 +41,22 @@ class IndexLimitsTest {
     }
 
     @Test
+    void byteBudget_lessThanAShardNeeds_isRefused_andTheLeastThatIsTakenHasRoom() {
+        PrefixIndex.Builder builder = PrefixIndex.builder().shards(64).byteBudget((64 << 20) - 1);
+        assertThatThrownBy(builder::build)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("byteBudget")
+                .hasMessageContaining("64 shards");
+
+        PrefixIndex index = builder.byteBudget(64 << 20).build();
+        for (int worker = 0; worker < 200; worker++) {
+            long[] blocks = Fleet.range(worker * 100, worker * 100 + 99);
+            assertThat(index.apply(WorkerRank.of(worker), KvEvent.Stored.device(null, blocks, blocks)))
+                    .isEqualTo(EventOutcome.OK);
+        }
+    }
+
+    @Test
     void bytes_afterEverythingLeft_areThoseOfASmallIndex() {
         PrefixIndex index = PrefixIndex.builder().build();
         WorkerRank rank = WorkerRank.of(1);
