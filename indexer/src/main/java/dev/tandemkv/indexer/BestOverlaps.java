@@ -78,8 +78,8 @@ public final class BestOverlaps {
     }
 
     /**
-     * Where among equally good ranks the next lookup begins, modulo the number of slots: vary it from lookup to lookup so that ties are not
-     * always won by the same ranks. Default 0.
+     * Where among equally good ranks the next lookup begins: at this slot, modulo the number of slots; in an index with shards the next number begins in
+     * the next shard. Vary it from lookup to lookup, by a counter or at random, so that ties are not always won by the same ranks. Default 0.
      */
     public void rotate(int rotation) {
         this.rotation = rotation & Integer.MAX_VALUE;
@@ -105,7 +105,7 @@ public final class BestOverlaps {
         }
         map = index;
         for (int p = 0; p < index.parts(); p++) {
-            parts[p].rotation = several ? map.inPart(rotation) : rotation;
+            parts[p].rotation = rotation >> index.shift();
         }
     }
 
@@ -113,16 +113,15 @@ public final class BestOverlaps {
         return parts[part];
     }
 
-    /** Puts the parts' answers together; among equals, the part with the rotation's slot comes first. */
+    /** Puts the parts' answers together; among equals, another part comes first with each number of the rotation. */
     void end() {
         if (map.parts() == 1) {
             size = parts[0].size;
             return;
         }
         size = 0;
-        int first = map.partOf(rotation);
         for (int i = 0; i < map.parts(); i++) {
-            int part = (first + i) & (map.parts() - 1);
+            int part = (rotation + i) & (map.parts() - 1);
             merge(part, parts[part]);
         }
     }

@@ -17,6 +17,9 @@ public final class BestScratch {
     public int[] dpRanks = ScoreScratch.NONE;
     public long epoch;
 
+    /** The rotation modulo the number of slots: most bits of a word may be nobody's. */
+    private int from;
+
     private long[] active = new long[1];
     private int words;
     private final int[] ringSlots;
@@ -30,6 +33,12 @@ public final class BestScratch {
         blocks = new int[k];
         ringSlots = new int[k];
         ringBlocks = new int[k];
+    }
+
+    /** Forgets the last answer. */
+    void begin(int slots) {
+        size = 0;
+        from = slots == 0 ? 0 : rotation % slots;
     }
 
     /** Starts with the holders of the first run; false if there are none. */
@@ -144,7 +153,7 @@ public final class BestScratch {
     /** The ranks still active come first, from the rotation on, then the ring from its newest entry. */
     void finish(int depth) {
         int n = 0;
-        int begin = words == 0 ? 0 : (rotation >> 6) % words;
+        int begin = words == 0 ? 0 : (from >> 6) % words;
         for (int i = 0; i <= words && n < k; i++) {
             int w = begin + i < words ? begin + i : begin + i - words;
             if (w >= words) {
@@ -152,9 +161,9 @@ public final class BestScratch {
             }
             long members = active[w];
             if (i == 0) {
-                members &= -1L << rotation;
+                members &= -1L << from;
             } else if (i == words) {
-                members &= ~(-1L << rotation);
+                members &= ~(-1L << from);
             }
             for (; members != 0 && n < k; members &= members - 1) {
                 slots[n] = (w << 6) + Long.numberOfTrailingZeros(members);

@@ -119,7 +119,7 @@ final class RankDirectory {
     }
 
     void publishTo(BestScratch scratch) {
-        scratch.size = 0;
+        scratch.begin(high);
         scratch.workerIds = workerIds;
         scratch.dpRanks = dpRanks;
         scratch.epoch = epoch.get();
