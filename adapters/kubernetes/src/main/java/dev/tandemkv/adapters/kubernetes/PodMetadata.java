@@ -13,13 +13,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The labels and annotations of one pod, read strictly. What cannot be read becomes a fault and counts as not given, so that all faults
- * of a pod are found at once. For one thread.
+ * The labels and annotations of one pod, read strictly. What cannot be read becomes a fault and counts as not given, so that the faults
+ * of a pod are found at once, up to a bound: one annotation can hold a hundred thousand. For one thread.
  */
 final class PodMetadata {
 
     /** An annotation may have 256 KiB; a reason should not. */
     private static final int LONGEST_SHOWN = 80;
+
+    private static final int MOST_FAULTS = 32;
 
     private final Map<String, String> labels;
     private final Map<String, String> annotations;
@@ -127,6 +129,9 @@ final class PodMetadata {
     }
 
     void fault(String name, Object value, String expectation) {
+        if (faults.size() == MOST_FAULTS) {
+            return;
+        }
         String shown = String.valueOf(value);
         if (shown.length() > LONGEST_SHOWN) {
             shown = shown.substring(0, LONGEST_SHOWN) + "...";
@@ -135,9 +140,12 @@ final class PodMetadata {
     }
 
     void fault(BadRequestException reason) {
-        faults.add(String.valueOf(reason.getMessage()));
+        if (faults.size() < MOST_FAULTS) {
+            faults.add(String.valueOf(reason.getMessage()));
+        }
     }
 
+    /** The first of them. */
     List<String> faults() {
         return faults;
     }

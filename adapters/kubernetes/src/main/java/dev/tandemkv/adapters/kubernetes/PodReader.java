@@ -6,6 +6,7 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerSpec;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -55,8 +56,14 @@ final class PodReader {
                 && status != null
                 && status.getPodIP() != null
                 && !status.getPodIP().isEmpty()
-                && status.getConditions().stream()
-                        .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
+                && isReady(status.getConditions());
+    }
+
+    /** A server leaves out what is empty; what stands between it and us may write {@code null}, which must not cost the other pods. */
+    private static boolean isReady(@Nullable List<PodCondition> conditions) {
+        return conditions != null
+                && conditions.stream()
+                        .anyMatch(c -> c != null && "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
     }
 
     /**

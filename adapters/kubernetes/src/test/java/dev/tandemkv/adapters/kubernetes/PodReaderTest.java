@@ -9,6 +9,7 @@ import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerSpec;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -174,6 +175,16 @@ class PodReaderTest {
     }
 
     @Test
+    void annotationFullOfFaults_tellsTheFirst() {
+        // As long as the annotations of a pod may be.
+        WorkerSpec topology = read(Map.of(), Map.of(PodNames.TOPOLOGY, "a,".repeat(1 << 17)));
+        assertThat(topology.faults()).hasSizeBetween(1, 100);
+        WorkerSpec ranks =
+                read(Map.of(), Map.of(PodNames.DATA_PARALLEL_SIZE, "1024", PodNames.EVENT_PORT_STRIDE, "" + 65_535));
+        assertThat(ranks.faults()).hasSizeBetween(1, 100).allMatch(fault -> fault.startsWith(PodNames.EVENT_PORT));
+    }
+
+    @Test
     void addressThatNobodyCanCall_isAFaultAndNoFailure() {
         Pod pod = new PodBuilder(pod(Map.of(), Map.of()))
                 .editStatus()
@@ -217,6 +228,24 @@ class PodReaderTest {
                         .get(0)
                         .taints())
                 .containsExactlyInAnyOrder("gpu", "gpu-type=h200");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "null; false",
+                "[null]; false",
+                "[]; false",
+                "[{}]; false",
+                "[null, {\"type\": \"Ready\", \"status\": \"True\"}]; true",
+                "[{\"type\": \"Ready\", \"status\": \"Unknown\"}]; false",
+            })
+    void conditions_ofAnyForm_sayWhetherAPodServes(String conditions, boolean serves) {
+        String json = "{\"kind\": \"Pod\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"a\"},"
+                + " \"status\": {\"podIP\": \"10.0.0.1\", \"conditions\": " + conditions + "}}";
+        assertThat(PodReader.isServing(new KubernetesSerialization().unmarshal(json, Pod.class)))
+                .isEqualTo(serves);
     }
 
     @Test
