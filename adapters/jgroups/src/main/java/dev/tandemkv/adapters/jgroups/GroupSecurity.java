@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.KeyStoreException;
+import java.util.Collections;
 import java.util.Objects;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -46,15 +48,17 @@ public sealed interface GroupSecurity {
     }
 
     /**
-     * With one PKCS #12 file: its key is shown, and what it has of certificates is trusted, its own included. So one file, with one
-     * self-signed certificate, is enough for all gateways, as a shared secret would be.
+     * With one PKCS #12 file: its key is shown, and the key's certificate and those that stand in the file by themselves are trusted. So one
+     * file, with one self-signed certificate, is enough for all gateways, as a shared secret would be. An authority that is only the end of
+     * the key's chain is not trusted by that: it may vouch for more than gateways.
      *
-     * @throws IllegalArgumentException if the file cannot be read with this password
+     * @throws IllegalArgumentException if the file cannot be read with this password, or has no key: nobody would let such a member in
      */
     static GroupSecurity mutualTls(Path keyStore, char[] password) {
         try (InputStream file = Files.newInputStream(keyStore)) {
             KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(file, password);
+            requireKey(store);
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keys.init(store, password);
             TrustManagerFactory trusted = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -64,7 +68,16 @@ public sealed interface GroupSecurity {
             return new MutualTls(context);
         } catch (IOException | GeneralSecurityException e) {
             throw new IllegalArgumentException(
-                    "keyStore: " + keyStore + " (expected: a PKCS #12 file and its password)", e);
+                    "keyStore: " + keyStore + " (expected: a PKCS #12 file with a key, and its password)", e);
         }
+    }
+
+    private static void requireKey(KeyStore store) throws KeyStoreException {
+        for (String alias : Collections.list(store.aliases())) {
+            if (store.entryInstanceOf(alias, KeyStore.PrivateKeyEntry.class)) {
+                return;
+            }
+        }
+        throw new KeyStoreException("no private key");
     }
 }

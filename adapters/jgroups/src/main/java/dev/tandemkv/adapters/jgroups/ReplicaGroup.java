@@ -206,6 +206,8 @@ public final class ReplicaGroup implements ReplicaChannel {
         sender.execute(this::drain);
         sender.shutdown();
         boolean sentAll = ended(LINGER_MILLIS);
+        // JGroups would forget it, and would not wait for its own good-bye.
+        boolean interrupted = Thread.interrupted();
         // Lets go of a sending thread that waits for a slow member.
         channel.close();
         if (!sentAll) {
@@ -213,6 +215,9 @@ public final class ReplicaGroup implements ReplicaChannel {
             if (!ended(END_MILLIS)) {
                 LOG.warn("the sending thread of group {} does not end", settings.cluster());
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

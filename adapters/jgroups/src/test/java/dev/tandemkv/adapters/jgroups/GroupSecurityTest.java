@@ -4,8 +4,11 @@ import static dev.tandemkv.selection.host.ReplicaChannel.BOOKINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -65,5 +68,21 @@ class GroupSecurityTest {
                 .hasMessageContaining("keyStore");
         assertThatThrownBy(() -> GroupSecurity.mutualTls(directory.resolve("none"), KeyStores.PASSWORD))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void keyStoreWithoutAKey_isRefused() throws Exception {
+        Path file = directory.resolve("certificate-alone.p12");
+        KeyStore certificate = KeyStore.getInstance("PKCS12");
+        certificate.load(null, null);
+        certificate.setCertificateEntry(
+                "gateway",
+                KeyStore.getInstance(ours.toFile(), KeyStores.PASSWORD).getCertificate("gateway"));
+        try (OutputStream out = Files.newOutputStream(file)) {
+            certificate.store(out, KeyStores.PASSWORD);
+        }
+        assertThatThrownBy(() -> GroupSecurity.mutualTls(file, KeyStores.PASSWORD))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("with a key");
     }
 }

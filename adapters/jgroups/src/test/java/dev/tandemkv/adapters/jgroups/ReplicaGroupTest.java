@@ -165,6 +165,15 @@ class ReplicaGroupTest {
         Members.await(() -> threads().isEmpty());
     }
 
+    @Test
+    void memberClosedByAnInterruptedThread_leaves_andTheThreadStaysInterrupted() {
+        List<ReplicaGroup> pair = members.pair();
+        Thread.currentThread().interrupt();
+        pair.get(0).close();
+        assertThat(Thread.interrupted()).isTrue();
+        Members.awaitMembers(1, pair.get(1));
+    }
+
     /** Threads of groups that were not there when this test began. */
     private List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
