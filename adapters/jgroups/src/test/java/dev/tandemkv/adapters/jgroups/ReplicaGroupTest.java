@@ -169,9 +169,9 @@ class ReplicaGroupTest {
     void memberClosedByAnInterruptedThread_leaves_andTheThreadStaysInterrupted() {
         List<ReplicaGroup> pair = members.pair();
         Thread.currentThread().interrupt();
-        pair.get(0).close();
+        pair.get(1).close();
         assertThat(Thread.interrupted()).isTrue();
-        Members.awaitMembers(1, pair.get(1));
+        Members.awaitMembers(1, pair.get(0));
     }
 
     /** Threads of groups that were not there when this test began. */
