@@ -1,12 +1,19 @@
 package dev.tandemkv.adapters.jgroups;
 
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.time.Duration;
 import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.jgroups.JChannel;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FRAG2;
 import org.jgroups.protocols.MERGE3;
 import org.jgroups.protocols.MFC;
+import org.jgroups.protocols.PerDestinationBundler;
 import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.UFC;
 import org.jgroups.protocols.UNICAST3;
@@ -14,6 +21,8 @@ import org.jgroups.protocols.VERIFY_SUSPECT2;
 import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
+import org.jgroups.util.DefaultSocketFactory;
+import org.jgroups.util.SocketFactory;
 import org.jgroups.util.TLS;
 import org.jgroups.util.TLSClientAuth;
 
@@ -32,6 +41,7 @@ final class Stack {
     private static final int CREDITS = 4 << 20;
 
     private static final long LONGEST_VERIFICATION_MILLIS = 1_500;
+    private static final long LONGEST_HANDSHAKE_MILLIS = 2_000;
 
     private Stack() {}
 
@@ -60,9 +70,13 @@ final class Stack {
         TCP transport = new TCP();
         bind(transport, settings.bind());
         transport.enableSuspectEvents(true).setMaxLength(LONGEST_PACKET).tcpNodelay(true);
+        // A thread for each destination: while one connects to a member that hangs, the others are sent to.
+        PerDestinationBundler bundler = new PerDestinationBundler();
+        bundler.useSingleSenderThread(false);
+        transport.setBundler(bundler);
         transport.setPortRange(0).useVirtualThreads(false);
         if (settings.security() instanceof GroupSecurity.MutualTls tls) {
-            transport.tls(new TLS()
+            transport.tls(new HandshakesThatEnd(settings.suspectAfter())
                     .enabled(true)
                     .setSSLContext(tls.context())
                     .setProtocols(new String[] {"TLSv1.3"})
@@ -96,5 +110,42 @@ final class Stack {
     private static GMS membership(GroupSettings settings) {
         GMS membership = new GMS().setJoinTimeout(settings.joinTimeout().toMillis());
         return membership.printLocalAddress(false);
+    }
+
+    /**
+     * JGroups waits without a limit for the other end's part of a handshake. The limit is for that alone: a read that waits later is a member
+     * with nothing to say.
+     */
+    private static final class HandshakesThatEnd extends TLS {
+        private final int limitMillis;
+
+        HandshakesThatEnd(Duration suspectAfter) {
+            limitMillis = (int) Math.min(LONGEST_HANDSHAKE_MILLIS, suspectAfter.toMillis());
+        }
+
+        @Override
+        public SocketFactory createSocketFactory(SSLContext context) {
+            SocketFactory factory = super.createSocketFactory(context);
+            if (factory instanceof DefaultSocketFactory configurable) {
+                configurable.setSocketConfigurator(this::limit);
+            }
+            return factory;
+        }
+
+        private void limit(Socket socket) {
+            if (socket instanceof SSLSocket secured) {
+                waitAtMost(limitMillis, secured);
+                secured.addHandshakeCompletedListener(done -> waitAtMost(0, done.getSocket()));
+            }
+        }
+
+        private static void waitAtMost(int millis, Socket socket) {
+            try {
+                socket.setSoTimeout(millis);
+            } catch (SocketException e) {
+                // It is closed, so nobody waits for it.
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,6 +61,25 @@ class GroupSecurityTest {
             assertThat(a.stats().received()).isZero();
             assertThat(open.members()).hasSize(1);
             assertThat(foreign.members()).hasSize(1);
+        }
+    }
+
+    @Test
+    void addressThatTakesConnectionsAndSaysNothing_keepsNobodyFromTheOthers() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (Members members = new Members();
+                ServerSocket silent = new ServerSocket(0, 50, loopback)) {
+            InetSocketAddress nobody = new InetSocketAddress(loopback, silent.getLocalPort());
+            ReplicaGroup a = members.join(GroupNetwork.quick(members.cluster, nobody)
+                    .security(with(ours))
+                    .joinTimeout(GroupNetwork.ALONE));
+            ReplicaGroup b = members.join(
+                    GroupNetwork.quick(members.cluster, nobody, a.address()).security(with(ours)));
+            BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+            b.subscribe(BOOKINGS, payload -> heard.add(new String(payload, StandardCharsets.UTF_8)));
+            Members.awaitMembers(2, a, b);
+            a.publish(BOOKINGS, "past the silent one".getBytes(StandardCharsets.UTF_8));
+            assertThat(heard.poll(40, TimeUnit.SECONDS)).isEqualTo("past the silent one");
         }
     }
 
