@@ -3,6 +3,7 @@ package dev.tandemkv.indexer.approximate;
 import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.Scheduler;
+import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.Ticker;
 import dev.tandemkv.indexer.EventOutcome;
 import dev.tandemkv.indexer.OverlapScores;
@@ -42,7 +43,7 @@ public final class PredictedOverlay implements AutoCloseable {
     private static final String NO_ATTEMPT = "";
 
     private final PrefixIndex primary;
-    private final PrefixIndex side = PrefixIndex.builder().build();
+    private final PrefixIndex side;
     private final Ticker ticker;
     private final Scheduler scheduler;
     private final long ttl;
@@ -78,6 +79,7 @@ public final class PredictedOverlay implements AutoCloseable {
         ticker = builder.ticker;
         scheduler = builder.scheduler;
         ttl = builder.ttl.toNanos();
+        side = PrefixIndex.builder().random(new SeededRandom(ticker.read())).build();
         timed = new TimedBlocks(side, builder.maxBlocks, (int) (builder.maxBlocks * builder.pruneRatio));
         maxAttempts = builder.maxAttemptsPerRank;
     }

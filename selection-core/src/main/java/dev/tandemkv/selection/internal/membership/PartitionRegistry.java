@@ -5,6 +5,7 @@ import dev.tandemkv.affinity.SessionAffinity;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.ConflictException;
 import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.hash.TrackingHasher;
@@ -104,6 +105,8 @@ public final class PartitionRegistry {
         PrefixIndex index = PrefixIndex.builder()
                 .shards(core.config().index().shards())
                 .defaultTraits(traits)
+                // Not the core's generator: what is drawn for tables must not change what is chosen.
+                .random(new SeededRandom(core.ticker().read() ^ core.clock().millis()))
                 .observer(trust.indexObserver())
                 .build();
         if (core.host().index() instanceof KvIndexSource.Owned owned) {
