@@ -11,6 +11,7 @@ import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.SelectionHost;
 import io.vertx.core.Vertx;
 import java.net.URI;
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -87,6 +88,17 @@ final class RunningService implements AutoCloseable {
 
     long pending() {
         return core.loads().stream().mapToLong(PartitionLoads::pendingRequests).sum();
+    }
+
+    /** Advances by a span, and then on until it is over: a timer may be set a moment after the request that it ends is seen to wait. */
+    boolean pass(Duration span, BooleanSupplier over) {
+        time.advance(span);
+        return eventually(() -> {
+            if (!over.getAsBoolean()) {
+                time.advance(Duration.ofMillis(10));
+            }
+            return over.getAsBoolean();
+        });
     }
 
     /** Waits in real time, 10 s at most: the other side of a socket takes some. */

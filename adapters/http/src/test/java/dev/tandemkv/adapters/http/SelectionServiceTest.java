@@ -238,7 +238,8 @@ class SelectionServiceTest {
             reserve(client, "a");
             client.send("POST", "/select", JSON, ("{\"deadline_ms\": 1500, " + PROMPT + "}").getBytes());
             assertThat(RunningService.eventually(() -> service.pending() == 1)).isTrue();
-            service.time.advance(Duration.ofMillis(1_500));
+            assertThat(service.pass(Duration.ofMillis(1_500), () -> service.pending() == 0))
+                    .isTrue();
 
             RawClient.Answer answer = client.receive("POST");
             assertThat(answer.status()).isEqualTo(429);
