@@ -10,7 +10,7 @@ public sealed interface Exactness permits Exactness.Exact, Exactness.Recovering,
     /** The picture is the truth. */
     Exactness EXACT = new Exact();
 
-    /** A replay or a resync runs, or the publisher is not heard for now. */
+    /** A replay or a resync runs, or the publisher is not heard at present. */
     Exactness RECOVERING = new Recovering();
 
     /** For switches. */

@@ -44,7 +44,7 @@ final class Recovery {
     /** Something was heard or asked for: from then on nothing may be missed. */
     private boolean followed;
 
-    /** Nothing is heard for now. */
+    /** Nothing is heard at present. */
     private boolean interrupted;
 
     /** What is known has not been seen to be of the publisher that is heard. */

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Which ranks take no new work for now. Asked for each candidate, inside the partition step. Where the answer changes without a call into
+ * Which ranks take no new work at present. Asked for each candidate, inside the partition step. Where the answer changes without a call into
  * the core, the host announces it, so that waiting requests are looked at again.
  */
 @FunctionalInterface
