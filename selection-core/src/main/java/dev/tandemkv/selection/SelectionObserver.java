@@ -51,7 +51,7 @@ public interface SelectionObserver {
     /** A request began to wait. */
     default void onQueued(PartitionKey partition) {}
 
-    /** A booking was made. */
+    /** A booking was made; {@link #onEnded} follows once, whatever becomes of it. */
     default void onBooked(PartitionKey partition, long workerId, int dpRank) {}
 
     /** A booking is over. */

@@ -6,9 +6,9 @@ package dev.tandemkv.selection;
  *
  * @param selected decisions
  * @param failed requests that ended with an error
- * @param booked bookings handed out
+ * @param booked bookings made; each ends in exactly one of the next four
  * @param freed bookings released by their owner
- * @param rolledBack bookings that were never handed out
+ * @param rolledBack bookings whose caller was gone before it was given them, or that a later step made void
  * @param expired bookings whose lease ran out
  * @param workerRemoved bookings whose worker left
  * @param queued requests that waited

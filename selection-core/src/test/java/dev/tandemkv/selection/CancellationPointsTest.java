@@ -61,6 +61,7 @@ class CancellationPointsTest {
         Runnable stop = () -> {};
         Point at = Point.LOOKUP;
         boolean reached;
+        int told;
 
         Scene() {
             SelectionHost host = SelectionHost.builder()
@@ -110,7 +111,13 @@ class CancellationPointsTest {
                     .observer(new SelectionObserver() {
                         @Override
                         public void onBooked(PartitionKey partition, long workerId, int dpRank) {
+                            told++;
                             reach(Point.BOOKED);
+                        }
+
+                        @Override
+                        public void onEnded(PartitionKey partition, long workerId, int dpRank, EndReason reason) {
+                            told--;
                         }
 
                         @Override
@@ -186,7 +193,12 @@ class CancellationPointsTest {
             assertThat(partition.pendingRequests()).isZero();
         }
         SelectionStats stats = core.stats();
-        assertThat(stats.booked()).isEqualTo(stats.freed() + stats.expired() + stats.workerRemoved());
+        assertThat(stats.booked())
+                .isEqualTo(stats.freed() + stats.rolledBack() + stats.expired() + stats.workerRemoved());
+        assertThat(scene.told).as("bookings told as made and not as over").isZero();
+        if (how == Stop.CANCEL || how == Stop.COMPLETE) {
+            assertThat(stats.freed()).as("released by an owner it never had").isZero();
+        }
         if (how == Stop.CANCEL || how == Stop.FREE_BY_ID || how == Stop.COMPLETE) {
             Booking next = CoreFixture.now(core.selectAndReserve(request));
             next.close();

@@ -185,7 +185,7 @@ class SelectionCoreConcurrencyTest {
             SelectionStats stats = core.stats();
             assertThat(stats.reservations()).isZero();
             assertThat(stats.freed()).isEqualTo(freed.get());
-            assertThat(stats.booked()).isEqualTo(stats.freed() + stats.workerRemoved());
+            assertThat(stats.booked()).isEqualTo(stats.freed() + stats.rolledBack() + stats.workerRemoved());
             assertThat(freed.get() + refused.get() + stats.workerRemoved()).isPositive();
         }
     }

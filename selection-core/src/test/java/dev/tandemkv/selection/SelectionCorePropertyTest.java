@@ -303,7 +303,8 @@ class SelectionCorePropertyTest {
             check();
             SelectionStats stats = core.stats();
             assertThat(stats.reservations()).isZero();
-            assertThat(stats.booked()).isEqualTo(stats.freed() + stats.expired() + stats.workerRemoved());
+            assertThat(stats.booked())
+                    .isEqualTo(stats.freed() + stats.rolledBack() + stats.expired() + stats.workerRemoved());
         }
     }
 

@@ -45,6 +45,19 @@ public record CoreContext(
         Policies policies,
         @Nullable DecisionLog log) {
 
+    /** Counts and tells that a booking was made; its end will be told by {@link #ended}. Called outside every lock. */
+    public void booked(PartitionKey partition, BookingId booking) {
+        counters.booked.increment();
+        observer.onBooked(
+                partition, booking.worker().workerId(), booking.worker().rank());
+    }
+
+    /** Counts and tells a booking that was taken back before anybody was told of it. Called outside every lock. */
+    public void rolledBack(PartitionKey partition, BookingId booking) {
+        booked(partition, booking);
+        ended(partition, booking, EndReason.ROLLED_BACK);
+    }
+
     /** Counts and tells the end of a booking. Called outside every lock. */
     public void ended(PartitionKey partition, BookingId booking, EndReason reason) {
         counters.ended(reason);

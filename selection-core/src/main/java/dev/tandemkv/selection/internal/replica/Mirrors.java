@@ -136,7 +136,7 @@ final class Mirrors {
         if (former != null) {
             in.release(former);
             if (former.ownership() != Ownership.REPLICA) {
-                in.mailbox().afterwards(() -> in.core().ended(in.key(), former.id(), EndReason.ROLLED_BACK));
+                in.mailbox().afterwards(() -> in.core().rolledBack(in.key(), former.id()));
             }
         }
     }

@@ -181,12 +181,13 @@ public final class Reservation {
         return becomes;
     }
 
-    /** The booking ended without its owner; a claim must not be installed any more. */
-    synchronized void lost() {
+    /** The booking ended without its owner; false if it was not installed yet, and then it must not be any more. */
+    synchronized boolean lost() {
         if (stage == Stage.CLAIMED) {
             stage = Stage.WORKER_GONE;
             withdrawal = null;
         }
+        return stage == Stage.LIVE || stage == Stage.LEASED;
     }
 
     /** Completes, once, when the booking is over. */

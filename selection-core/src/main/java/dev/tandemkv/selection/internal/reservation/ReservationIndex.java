@@ -77,8 +77,7 @@ public final class ReservationIndex {
      * @return whether it had been handed out; if not, whoever makes it learns of it and forgets the row
      */
     public boolean lost(Reservation reservation) {
-        reservation.lost();
-        boolean handedOut = reservation.stage() != Reservation.Stage.WORKER_GONE;
+        boolean handedOut = reservation.lost();
         if (handedOut) {
             forget(reservation);
         }

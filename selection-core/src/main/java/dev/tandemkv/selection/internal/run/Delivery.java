@@ -6,7 +6,7 @@ import dev.tandemkv.selection.internal.ledger.Ownership;
 import dev.tandemkv.selection.internal.reservation.Reservation;
 import org.jspecify.annotations.Nullable;
 
-/** What a request's caller gets, who then answers for the booking, and how to take it back from a caller that has gone. */
+/** What a request's caller gets, and who then answers for the booking. */
 interface Delivery<T> {
 
     Ownership ownership();
@@ -16,8 +16,6 @@ interface Delivery<T> {
 
     /** @param row the reservation, or {@code null} where nothing was booked */
     T of(Engine engine, @Nullable Reservation row, Selection selection);
-
-    void takeBack(Engine engine, @Nullable Reservation row);
 
     /** The decision alone; nothing is booked. */
     Delivery<Selection> DECISION = new ById();
@@ -49,13 +47,6 @@ interface Delivery<T> {
         public Selection of(Engine engine, @Nullable Reservation row, Selection selection) {
             return selection;
         }
-
-        @Override
-        public void takeBack(Engine engine, @Nullable Reservation row) {
-            if (row != null) {
-                engine.lifecycle().free(row);
-            }
-        }
     }
 
     /** See {@link #HANDLE}. */
@@ -84,13 +75,6 @@ interface Delivery<T> {
             BookingHandle handle = new BookingHandle(engine.lifecycle(), row, selection);
             engine.lostHandles().watch(handle, row);
             return handle;
-        }
-
-        @Override
-        public void takeBack(Engine engine, @Nullable Reservation row) {
-            if (row != null) {
-                engine.lifecycle().free(row);
-            }
         }
     }
 }

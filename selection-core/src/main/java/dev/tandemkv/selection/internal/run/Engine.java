@@ -153,8 +153,11 @@ public final class Engine {
     public void ended(LedgerEntry entry, EndReason reason) {
         Reservation row = reservations.find(entry.id());
         if (row != null) {
-            EndReason told = reservations.lost(row) ? reason : EndReason.ROLLED_BACK;
-            settle(row, entry, told, Lifecycle.Ending.FAILED);
+            boolean handedOut = reservations.lost(row);
+            if (!handedOut) {
+                core.booked(row.partition().key(), entry.id());
+            }
+            settle(row, entry, handedOut ? reason : EndReason.ROLLED_BACK, Lifecycle.Ending.FAILED);
         }
     }
 
@@ -186,12 +189,7 @@ public final class Engine {
 
     void admitted(Partition in, Reservation row, LedgerEntry entry, long[] trackingHashes) {
         sweepLater();
-        core.counters().booked.increment();
-        core.observer()
-                .onBooked(
-                        in.key(),
-                        entry.id().worker().workerId(),
-                        entry.id().worker().rank());
+        core.booked(in.key(), entry.id());
         tell(o -> o.admitted(entry.id()));
         if (peers != null) {
             peers.added(in, row, entry, trackingHashes);

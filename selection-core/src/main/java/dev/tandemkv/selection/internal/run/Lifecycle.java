@@ -30,15 +30,22 @@ public final class Lifecycle {
         this.engine = engine;
     }
 
-    /** Whether a request ended well, for the session that waits for that. */
+    /** How a request ended; a session waits for one that ends well. */
     public enum Ending {
         WELL,
-        FAILED
+        FAILED,
+        /** Nobody was there to be given the booking. */
+        NOT_BEGUN
     }
 
     /** Releases a booking whose request ended well. */
     public CompletionStage<FreeOutcome> free(Reservation row) {
         return free(row, Ending.WELL);
+    }
+
+    /** Takes an installed booking back from a caller that has gone. */
+    void takeBack(Reservation row) {
+        free(row, Ending.NOT_BEGUN);
     }
 
     /** Releases a booking. */
@@ -72,7 +79,7 @@ public final class Lifecycle {
     }
 
     private CompletionStage<FreeOutcome> released(Reservation row, LedgerEntry entry, Ending ending) {
-        engine.settle(row, entry, EndReason.FREED, ending);
+        engine.settle(row, entry, ending == Ending.NOT_BEGUN ? EndReason.ROLLED_BACK : EndReason.FREED, ending);
         engine.freed(row, entry);
         return FREED;
     }

@@ -13,7 +13,6 @@ import dev.tandemkv.catalog.ShutdownException;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.selection.BookingId;
-import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.ReservationRequest;
 import dev.tandemkv.selection.Reserved;
 import dev.tandemkv.selection.WorkerGoneException;
@@ -123,9 +122,7 @@ final class ReserveRun {
             known.close();
             partition.mailbox().submit(() -> {
                 if (partition.free(entry)) {
-                    partition
-                            .mailbox()
-                            .afterwards(() -> engine.core().ended(partition.key(), id, EndReason.ROLLED_BACK));
+                    partition.mailbox().afterwards(() -> engine.core().rolledBack(partition.key(), id));
                 }
             });
             fail(e, null);
@@ -150,7 +147,7 @@ final class ReserveRun {
         engine.admitted(partition, row, entry, what.trackingHashes());
         WorkerSpec spec = partition.schedulable(what.worker().workerId());
         if (!stage.settle(new Reserved(entry.id(), partition.key(), spec == null ? null : spec.endpoint()))) {
-            engine.lifecycle().free(row);
+            engine.lifecycle().takeBack(row);
         }
     }
 

@@ -9,7 +9,6 @@ import dev.tandemkv.catalog.SelectionException;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.indexer.approximate.PredictedLease;
-import dev.tandemkv.selection.EndReason;
 import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.PolicyFaultException;
 import dev.tandemkv.selection.SelectRequest;
@@ -262,7 +261,7 @@ final class SelectRun<T> implements Runnable {
         if (row == null || row.abandon()) {
             takeBack(in, made);
         } else {
-            engine.lifecycle().free(row);
+            engine.lifecycle().takeBack(row);
         }
     }
 
@@ -345,8 +344,8 @@ final class SelectRun<T> implements Runnable {
         engine.over(this);
         engine.selected(in, made, selection);
         tellTimes();
-        if (!stage.settle(value)) {
-            delivery.takeBack(engine, row);
+        if (!stage.settle(value) && row != null) {
+            engine.lifecycle().takeBack(row);
         }
     }
 
@@ -360,7 +359,7 @@ final class SelectRun<T> implements Runnable {
     private void takeBackInside(Partition in, Attempt made) {
         LedgerEntry entry = made.entry();
         if (entry != null && in.free(entry)) {
-            in.mailbox().afterwards(() -> engine.core().ended(in.key(), entry.id(), EndReason.ROLLED_BACK));
+            in.mailbox().afterwards(() -> engine.core().rolledBack(in.key(), entry.id()));
         }
     }
 
