@@ -62,6 +62,7 @@ class CancellationPointsTest {
         Point at = Point.LOOKUP;
         boolean reached;
         int told;
+        int leased;
 
         Scene() {
             SelectionHost host = SelectionHost.builder()
@@ -87,7 +88,13 @@ class CancellationPointsTest {
                     .leaseObserver(new LeaseObserver() {
                         @Override
                         public void admitted(BookingId booking) {
+                            leased++;
                             reach(Point.ADMITTED);
+                        }
+
+                        @Override
+                        public void completed(BookingId booking) {
+                            leased--;
                         }
                     })
                     .build();
@@ -196,6 +203,7 @@ class CancellationPointsTest {
         assertThat(stats.booked())
                 .isEqualTo(stats.freed() + stats.rolledBack() + stats.expired() + stats.workerRemoved());
         assertThat(scene.told).as("bookings told as made and not as over").isZero();
+        assertThat(scene.leased).as("leases admitted and not completed").isZero();
         if (how == Stop.CANCEL || how == Stop.COMPLETE) {
             assertThat(stats.freed()).as("released by an owner it never had").isZero();
         }

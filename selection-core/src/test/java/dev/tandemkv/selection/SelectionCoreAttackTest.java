@@ -25,6 +25,7 @@ import dev.tandemkv.selection.policy.PolicyComponents;
 import dev.tandemkv.selection.policy.SelectionPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -32,11 +33,16 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -73,6 +79,14 @@ class SelectionCoreAttackTest {
         final Queue<Future<?>> answers = new ConcurrentLinkedQueue<>();
 
         final Queue<Throwable> untyped = new ConcurrentLinkedQueue<>();
+        final LongAdder booked = new LongAdder();
+        /** By reason. */
+        final LongAdder[] ended =
+                Stream.generate(LongAdder::new).limit(EndReason.values().length).toArray(LongAdder[]::new);
+
+        /** What the lease observer was told of once; the second word on a booking takes it out, whichever comes first. */
+        final Set<BookingId> leased = ConcurrentHashMap.newKeySet();
+
         final SelectionCore core;
         volatile boolean failing = true;
 
@@ -93,11 +107,13 @@ class SelectionCoreAttackTest {
                     .observer(new SelectionObserver() {
                         @Override
                         public void onBooked(PartitionKey partition, long workerId, int dpRank) {
+                            booked.increment();
                             fault(10);
                         }
 
                         @Override
                         public void onEnded(PartitionKey partition, long workerId, int dpRank, EndReason reason) {
+                            ended[reason.ordinal()].increment();
                             fault(10);
                         }
                     })
@@ -172,7 +188,13 @@ class SelectionCoreAttackTest {
                     })
                     .leaseObserver(new LeaseObserver() {
                         @Override
+                        public void admitted(BookingId booking) {
+                            heardOf(booking);
+                        }
+
+                        @Override
                         public void completed(BookingId booking) {
+                            heardOf(booking);
                             fault(5);
                         }
                     })
@@ -190,6 +212,12 @@ class SelectionCoreAttackTest {
                 });
             }
             return host.build();
+        }
+
+        private void heardOf(BookingId booking) {
+            if (!leased.add(booking)) {
+                leased.remove(booking);
+            }
         }
 
         private CompletionStage<List<RemoteIndex.Match>> remote() {
@@ -464,6 +492,22 @@ class SelectionCoreAttackTest {
                 assertThat(partition.pendingCachedTokens()).isZero();
             }
             assertThat(core.stats().reservations()).as("ids").isZero();
+            toldIsWhatWasCounted(core.stats());
+        }
+
+        private void toldIsWhatWasCounted(SelectionStats stats) {
+            assertThat(stats.booked()).as("%s", stats).isEqualTo(booked.sum());
+            assertThat(Map.of(
+                            EndReason.FREED, stats.freed(),
+                            EndReason.ROLLED_BACK, stats.rolledBack(),
+                            EndReason.EXPIRED, stats.expired(),
+                            EndReason.WORKER_REMOVED, stats.workerRemoved()))
+                    .isEqualTo(Arrays.stream(EndReason.values())
+                            .collect(Collectors.toMap(Function.identity(), reason -> ended[reason.ordinal()].sum())));
+            assertThat(Arrays.stream(ended).mapToLong(LongAdder::sum).sum())
+                    .as("bookings told as over")
+                    .isEqualTo(booked.sum());
+            assertThat(leased).as("told as admitted and not as completed").isEmpty();
         }
 
         private boolean isQuiet() {

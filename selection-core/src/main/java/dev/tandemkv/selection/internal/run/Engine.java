@@ -152,12 +152,13 @@ public final class Engine {
     /** A booking ended without its owner: forget its row, give its session back, tell its owner. */
     public void ended(LedgerEntry entry, EndReason reason) {
         Reservation row = reservations.find(entry.id());
-        if (row != null) {
-            boolean handedOut = reservations.lost(row);
-            if (!handedOut) {
-                core.booked(row.partition().key(), entry.id());
-            }
-            settle(row, entry, handedOut ? reason : EndReason.ROLLED_BACK, Lifecycle.Ending.FAILED);
+        if (row == null) {
+            return;
+        }
+        if (reservations.lost(row)) {
+            settle(row, entry, reason, Lifecycle.Ending.FAILED);
+        } else {
+            core.rolledBack(row.partition().key(), entry.id());
         }
     }
 
