@@ -47,7 +47,7 @@ class PlanRaceTest {
                 }));
             }
             for (Future<?> future : running) {
-                future.get(10, TimeUnit.SECONDS);
+                future.get(30, TimeUnit.SECONDS);
             }
             assertThat(plan.state()).as("%s", plan.transitions()).isEqualTo(LinkedBookingState.RELEASED);
             List<LinkedBookingState> path = plan.transitions();
@@ -75,7 +75,7 @@ class PlanRaceTest {
 
     private LinkedBookingState onAnotherThread(RoutingPlan plan) {
         try {
-            return CompletableFuture.supplyAsync(plan::state, threads).get(10, TimeUnit.SECONDS);
+            return CompletableFuture.supplyAsync(plan::state, threads).get(30, TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new AssertionError("the plan is locked while its pool is called", e);
         }

@@ -42,7 +42,7 @@ class GuardRaceTest {
                 }));
             }
             for (Future<?> future : running) {
-                future.get(10, TimeUnit.SECONDS);
+                future.get(30, TimeUnit.SECONDS);
             }
             assertThat(f.pool.frees).containsExactly("q");
             assertThat(f.pool.live()).isZero();

@@ -102,7 +102,7 @@ class HandOverRaceTest {
             }));
         }
         for (Future<?> future : running) {
-            future.get(10, TimeUnit.SECONDS);
+            future.get(30, TimeUnit.SECONDS);
         }
     }
 }

@@ -24,11 +24,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,7 +34,7 @@ class AwkwardPoolRaceTest implements CoordinatorObserver {
     private static final int ROUNDS = 300;
 
     private final VirtualTime time = new VirtualTime();
-    private final ExecutorService threads = Executors.newFixedThreadPool(4);
+    private final RaceThreads threads = new RaceThreads();
     private final SelectionCore prefillCore = core(1);
     private final SelectionCore decodeCore = core(11);
     private final AwkwardPool prefill = new AwkwardPool(prefillCore, threads, 5);
@@ -49,7 +44,7 @@ class AwkwardPoolRaceTest implements CoordinatorObserver {
 
     @AfterEach
     void stop() {
-        threads.shutdownNow();
+        threads.close();
     }
 
     private SelectionCore core(long first) {
@@ -81,8 +76,8 @@ class AwkwardPoolRaceTest implements CoordinatorObserver {
                             ? c.planPrefill(request, signal)
                             : c.plan(request, signal))
                     .toCompletableFuture();
-            stages.add(call);
-            race(racers(c, call, signal, round));
+            keep(call);
+            RaceThreads.race(racers(c, call, signal, round));
             time.advance(Duration.ofMillis(20));
         }
         prefill.behave();
@@ -131,34 +126,17 @@ class AwkwardPoolRaceTest implements CoordinatorObserver {
         }
     }
 
-    private void race(List<Runnable> racers) throws Exception {
-        CyclicBarrier start = new CyclicBarrier(racers.size());
-        List<Future<?>> running = new ArrayList<>();
-        ExecutorService own = Executors.newFixedThreadPool(racers.size());
-        try {
-            for (Runnable racer : racers) {
-                running.add(own.submit(() -> {
-                    start.await();
-                    racer.run();
-                    return null;
-                }));
-            }
-            for (Future<?> future : running) {
-                future.get(30, TimeUnit.SECONDS);
-            }
-        } finally {
-            own.shutdown();
-        }
-    }
-
-    /** Answers that are still on other threads come in, then virtual time does the rest, within a bound. */
+    /** What is still on other threads comes in, then virtual time does the rest, within a bound. */
     private void settle(DisaggCoordinator c) throws Exception {
-        for (int minute = 0; minute < 30 && !c.openPlans().isEmpty(); minute++) {
-            for (int i = 0; i < 4; i++) {
-                threads.submit(() -> {}).get(30, TimeUnit.SECONDS);
-            }
+        threads.awaitQuiet();
+        for (int minute = 0;
+                minute < 30 && !(c.openPlans().isEmpty() && c.pendingFrees().isEmpty());
+                minute++) {
             c.openPlans().forEach(plan -> c.release(plan.id()));
+            // What was given up while the pools misbehaved, also of plans that were over.
+            c.pendingFrees().forEach(free -> c.release(free.planId()));
             time.advance(Duration.ofMinutes(1));
+            threads.awaitQuiet();
         }
     }
 

@@ -25,12 +25,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,7 +43,7 @@ class HostRaceTest {
     private static final int ROUNDS = 300;
 
     private final VirtualTime time = new VirtualTime();
-    private final ExecutorService threads = Executors.newFixedThreadPool(4);
+    private final RaceThreads threads = new RaceThreads();
     private final SelectionCore core = core();
     private final AwkwardPool pool = new AwkwardPool(core, threads, 5);
     private final SessionAffinity sessions = SessionAffinity.builder(
@@ -60,7 +55,7 @@ class HostRaceTest {
 
     @AfterEach
     void stop() {
-        threads.shutdownNow();
+        threads.close();
     }
 
     private SelectionCore core() {
@@ -232,7 +227,7 @@ class HostRaceTest {
             if (round % 8 == 3) {
                 racers.add(() -> call.cancel(false));
             }
-            race(racers);
+            RaceThreads.race(racers);
         }
         pool.behave();
         settle(host);
@@ -256,49 +251,17 @@ class HostRaceTest {
         return new HostRequest<>("payload", select.build(), phase);
     }
 
-    private static void race(List<Runnable> racers) throws Exception {
-        CyclicBarrier start = new CyclicBarrier(racers.size());
-        List<Future<?>> running = new ArrayList<>();
-        ExecutorService own = Executors.newFixedThreadPool(racers.size());
-        try {
-            for (Runnable racer : racers) {
-                running.add(own.submit(() -> {
-                    start.await();
-                    racer.run();
-                    return null;
-                }));
-            }
-            for (Future<?> future : running) {
-                future.get(30, TimeUnit.SECONDS);
-            }
-        } finally {
-            own.shutdown();
-        }
-    }
-
     /** What is still on other threads comes in, then the host closes, and virtual time does the rest, within a bound. */
     private void settle(RoutingHost<?, ?> host) throws Exception {
-        drainThreads();
+        threads.awaitQuiet();
         host.close();
+        threads.awaitQuiet();
         for (int minute = 0;
                 minute < 30 && (host.openRequests() > 0 || !host.pendingFrees().isEmpty());
                 minute++) {
-            drainThreads();
             host.retryFrees();
             time.advance(Duration.ofMinutes(1));
-        }
-    }
-
-    private void drainThreads() throws Exception {
-        for (int pass = 0; pass < 4; pass++) {
-            CyclicBarrier all = new CyclicBarrier(4);
-            List<Future<?>> waiting = new ArrayList<>();
-            for (int i = 0; i < 4; i++) {
-                waiting.add(threads.submit(() -> all.await(30, TimeUnit.SECONDS)));
-            }
-            for (Future<?> future : waiting) {
-                future.get(30, TimeUnit.SECONDS);
-            }
+            threads.awaitQuiet();
         }
     }
 }

@@ -7,8 +7,10 @@ import dev.tandemkv.testkit.trace.Shared;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Arrivals in bursts (Azure's code trace, gaps with a coefficient of variation of 13) at a fleet that is too small for them. */
+@Timeout(600) // Seconds of computing each, on a free core.
 class BurstTest {
 
     private static SimulationResult run(Workload workload, @Nullable Double queueThreshold) {

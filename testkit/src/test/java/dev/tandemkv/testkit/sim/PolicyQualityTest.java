@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * recommends is {@code lmetric}; {@code kv-aware} is the Dynamo-compatible cost.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Timeout(600) // Seconds of computing each, on a free core.
 class PolicyQualityTest {
 
     private static final int GPU_ONLY = EngineModel.L70_TP4_GPU_BLOCKS;

@@ -15,8 +15,10 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The simulator on the trace that ships with the quickstart: what must hold of every run. */
+@Timeout(600) // Seconds of computing each, on a free core.
 class SimulationTest {
 
     private static final Topology EIGHT = new Topology.Aggregated(8);
