@@ -48,6 +48,11 @@ final class GuardedHostObserver implements HostObserver {
     }
 
     @Override
+    public void onKvTransfer(WorkerRank worker, long nanos) {
+        GuardedObserver.guard(() -> target.onKvTransfer(worker, nanos));
+    }
+
+    @Override
     public void onMigration(WorkerRank failed, int attempt) {
         GuardedObserver.guard(() -> target.onMigration(failed, attempt));
     }

@@ -27,6 +27,12 @@ public interface HostObserver {
     /** [requests_total, output_sequence_tokens] A dispatched request ended; never for one that reached no worker. */
     default void onFinished(WorkerRank worker, long outputTokens) {}
 
+    /**
+     * [kv_transfer_estimated_latency_seconds] A response of {@link Phase#DECODE_STAGED} ended; {@code nanos} from its dispatch to its first
+     * token, which is the most that the transfer of its KV can have taken. Not told where no token came.
+     */
+    default void onKvTransfer(WorkerRank worker, long nanos) {}
+
     /** A worker failed this request and another one is tried. */
     default void onMigration(WorkerRank failed, int attempt) {}
 

@@ -154,6 +154,7 @@ final class HostedRequest<Q, R> {
         RequestGuard guard = new RequestGuard(
                 parts,
                 booking,
+                request.phase(),
                 select.expectedOutputTokens(),
                 routedTick,
                 () -> releases.free(booking, request.phase()));

@@ -22,6 +22,7 @@ final class RequestGuard implements AutoCloseable {
 
     private final SelectionPool pool;
     private final Booking booking;
+    private final Phase phase;
     private final Supplier<CompletableFuture<Void>> free;
     private final HostObserver observer;
     private final Ticker ticker;
@@ -37,6 +38,7 @@ final class RequestGuard implements AutoCloseable {
     private boolean prefillMarked;
     private boolean anyItem;
     private long dispatchedTick;
+    private long firstTokenTick;
     private long lastTokenTick;
     private long lastTouchTick;
     private boolean dispatched;
@@ -46,6 +48,7 @@ final class RequestGuard implements AutoCloseable {
     RequestGuard(
             HostParts<?, ?> parts,
             Booking booking,
+            Phase phase,
             @Nullable Integer expectedOutputTokens,
             long routedTick,
             Supplier<CompletableFuture<Void>> free) {
@@ -54,6 +57,7 @@ final class RequestGuard implements AutoCloseable {
         ticker = parts.ticker();
         touchEveryNanos = Scheduler.saturatedNanos(parts.lease()) / 3;
         this.booking = booking;
+        this.phase = phase;
         this.free = free;
         this.routedTick = routedTick;
         Selection selection = booking.selection();
@@ -139,6 +143,7 @@ final class RequestGuard implements AutoCloseable {
         boolean firstToken = tokens > 0 && !prefillMarked;
         anyItem = true;
         prefillMarked |= firstToken;
+        firstTokenTick = firstToken ? now : firstTokenTick;
         outputTokens += tokens;
         long grown = blocksOf(isl + outputTokens) - blocks;
         blocks += grown;
@@ -192,6 +197,7 @@ final class RequestGuard implements AutoCloseable {
         CompletableFuture<Void> mine = new CompletableFuture<>();
         long tokens;
         boolean counts;
+        long transferNanos;
         synchronized (lock) {
             if (freed != null) {
                 return freed.copy();
@@ -199,9 +205,13 @@ final class RequestGuard implements AutoCloseable {
             freed = mine;
             tokens = outputTokens;
             counts = dispatched;
+            transferNanos = firstTokenTick - dispatchedTick;
         }
         if (counts) {
             observer.onFinished(worker(), tokens);
+            if (tokens > 0 && phase == Phase.DECODE_STAGED) {
+                observer.onKvTransfer(worker(), transferNanos);
+            }
         }
         free.get().whenComplete((done, failure) -> mine.complete(null));
         return mine.copy();

@@ -256,6 +256,11 @@ final class HostFixture implements HostObserver, WorkerHealth {
     }
 
     @Override
+    public void onKvTransfer(WorkerRank worker, long nanos) {
+        metrics.add("transferred in " + Duration.ofNanos(nanos).toMillis() + " ms");
+    }
+
+    @Override
     public void onMigration(WorkerRank failed, int attempt) {
         metrics.add("migrated from " + failed.workerId());
     }

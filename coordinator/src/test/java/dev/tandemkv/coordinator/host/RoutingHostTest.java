@@ -18,6 +18,7 @@ import dev.tandemkv.selection.NoEligibleWorkerException;
 import dev.tandemkv.selection.OverloadedException;
 import dev.tandemkv.selection.WorkerGoneException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -214,6 +215,29 @@ class RoutingHostTest {
             f.last().emit(1);
             afterSecond = f.pool.prefillTokens();
         }
+    }
+
+    @Test
+    void stagedDecode_ends_tellsHowLongTheTransferTookAtMost() {
+        read(get(f.route(host, new HostRequest<>("p", select(32).build(), Phase.DECODE_STAGED))));
+        f.time.advance(Duration.ofMillis(40));
+        f.last().emit(1);
+        f.time.advance(Duration.ofMillis(100));
+        f.last().emit(1);
+        f.last().complete();
+        assertThat(f.metrics).containsExactly("started", "dispatched", "ttft", "finished 2", "transferred in 40 ms");
+    }
+
+    @Test
+    void noStagedKv_orNoToken_noTransferIsTold() {
+        for (Phase phase : List.of(Phase.AGGREGATED, Phase.PREFILL, Phase.DECODE)) {
+            read(get(f.route(host, new HostRequest<>("p", select(32).build(), phase))));
+            f.last().emit(1);
+            f.last().complete();
+        }
+        read(get(f.route(host, new HostRequest<>("p", select(32).build(), Phase.DECODE_STAGED))));
+        f.last().complete();
+        assertThat(f.metrics).contains("finished 1", "finished 0").noneMatch(m -> m.startsWith("transferred"));
     }
 
     @Test

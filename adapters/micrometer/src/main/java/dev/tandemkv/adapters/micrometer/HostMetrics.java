@@ -81,6 +81,7 @@ public final class HostMetrics implements AutoCloseable {
         private final Timer dispatch;
         private final Timer firstToken;
         private final Timer interToken;
+        private final Timer kvTransfer;
         private final Counter migrations;
         private final Counter warnings;
         private final Counter leaks;
@@ -95,6 +96,7 @@ public final class HostMetrics implements AutoCloseable {
             dispatch = meters.timer(Metric.HOST_DISPATCH, type);
             firstToken = meters.timer(Metric.TIME_TO_FIRST_TOKEN, type);
             interToken = meters.timer(Metric.INTER_TOKEN_LATENCY, type);
+            kvTransfer = meters.timer(Metric.KV_TRANSFER, type);
             migrations = meters.counter(Metric.HOST_MIGRATIONS, type);
             warnings = meters.counter(Metric.HOST_WARNINGS, type);
             leaks = meters.counter(Metric.HOST_LEAKS, type);
@@ -135,6 +137,11 @@ public final class HostMetrics implements AutoCloseable {
             if (tokens > 0) {
                 outputTokens.record((double) tokens);
             }
+        }
+
+        @Override
+        public void onKvTransfer(WorkerRank worker, long nanos) {
+            kvTransfer.record(nanos, TimeUnit.NANOSECONDS);
         }
 
         @Override

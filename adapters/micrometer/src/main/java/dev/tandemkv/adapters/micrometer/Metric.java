@@ -360,6 +360,12 @@ public enum Metric {
             "Between two tokens",
             Tag.TYPE,
             Buckets.SECONDS),
+    KV_TRANSFER(
+            TIMER,
+            "dynamo_component_router_kv_transfer_estimated_latency_seconds",
+            "Of decode with staged KV, from its dispatch to its first token: the most that the transfer took",
+            Tag.TYPE,
+            Buckets.SECONDS),
     HOST_DISPATCH(
             TIMER,
             "tandemkv_host_dispatch_seconds",

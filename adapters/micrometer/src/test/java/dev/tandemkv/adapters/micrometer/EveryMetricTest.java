@@ -170,6 +170,7 @@ class EveryMetricTest {
         told.onFirstToken(RANK, 200_000_000);
         told.onTokens(RANK, 3, 20_000_000);
         told.onFinished(RANK, 4);
+        told.onKvTransfer(RANK, 30_000_000);
         told.onMigration(RANK, 1);
         told.onWarning("routing record", new IllegalStateException());
         told.onForgotten("r", RANK, 1);
@@ -178,6 +179,8 @@ class EveryMetricTest {
                 .isEqualTo(3);
         assertThat(scrape.value("dynamo_component_router_time_to_first_token_seconds_sum"))
                 .isEqualTo(0.2);
+        assertThat(scrape.value("dynamo_component_router_kv_transfer_estimated_latency_seconds_sum"))
+                .isEqualTo(0.03);
         assertThat(scrape.value("dynamo_component_router_kv_hit_rate_bucket", "le", "0.5"))
                 .isEqualTo(1);
         assertThat(scrape.value("dynamo_component_router_kv_hit_rate_bucket", "le", "0.45"))
