@@ -23,6 +23,9 @@ final class PodMetadata {
 
     private static final int MOST_FAULTS = 32;
 
+    /** An annotation can hold a hundred thousand taints, and every decision would look at them. */
+    private static final int MOST_PARTS = 256;
+
     private final Map<String, String> labels;
     private final Map<String, String> annotations;
     private final List<String> faults = new ArrayList<>();
@@ -123,9 +126,18 @@ final class PodMetadata {
 
     private Stream<String> parts(String name) {
         String text = text(name);
-        return text == null
-                ? Stream.empty()
-                : Stream.of(text.split(",", -1)).map(String::strip).filter(part -> !part.isEmpty());
+        if (text == null) {
+            return Stream.empty();
+        }
+        List<String> parts = Stream.of(text.split(",", -1))
+                .map(String::strip)
+                .filter(part -> !part.isEmpty())
+                .toList();
+        if (parts.size() > MOST_PARTS) {
+            fault(name, parts.size() + " parts", "at most " + MOST_PARTS);
+            return Stream.empty();
+        }
+        return parts.stream();
     }
 
     void fault(String name, Object value, String expectation) {

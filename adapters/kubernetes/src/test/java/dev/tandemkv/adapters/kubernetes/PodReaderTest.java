@@ -13,6 +13,8 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -115,6 +117,16 @@ class PodReaderTest {
         assertThat(worker.kvTransferDomain()).isEqualTo("rack");
         assertThat(worker.kvTransferEnforcement()).isEqualTo(KvTransferEnforcement.PREFERRED);
         assertThat(worker.kvTransferPreferredWeight()).isEqualTo(0.25);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tandemkv.dev/taints, ''", "tandemkv.dev/topology, '=v'"})
+    void listBeyondItsBound_keepsThePodFromBeingScheduled(String name, String value) {
+        String most = IntStream.range(0, 256).mapToObj(i -> "t" + i + value).collect(Collectors.joining(","));
+
+        assertThat(read(Map.of(), Map.of(name, most)).faults()).isEmpty();
+        assertThat(read(Map.of(), Map.of(name, most + ",more" + value)).faults())
+                .containsExactly(name + ": 257 parts (expected: at most 256)");
     }
 
     @Test
