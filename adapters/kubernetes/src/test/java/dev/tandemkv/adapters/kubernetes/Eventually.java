@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 /** Waits for what must happen, however long it takes within a generous bound. */
 final class Eventually {
 
-    private static final Duration BOUND = Duration.ofSeconds(40);
+    static final Duration BOUND = Duration.ofSeconds(40);
 
     private Eventually() {}
 

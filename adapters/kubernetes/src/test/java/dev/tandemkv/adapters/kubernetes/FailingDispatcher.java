@@ -81,9 +81,11 @@ final class FailingDispatcher extends KubernetesCrudDispatcher implements AutoCl
         return accesses;
     }
 
-    int openWatches() {
+    int openWatches(String namespace) {
         synchronized (changes) {
-            return watches.size();
+            return (int) watches.stream()
+                    .filter(watch -> watch.path.contains("/namespaces/" + namespace + '/'))
+                    .count();
         }
     }
 
@@ -225,7 +227,7 @@ final class FailingDispatcher extends KubernetesCrudDispatcher implements AutoCl
     private Watch watch(String path) {
         HttpUrl url = Objects.requireNonNull(HttpUrl.parse("http://localhost" + path));
         String since = url.queryParameter("resourceVersion");
-        return new Watch(attributeExtractor.fromPath(path), since == null ? 0 : Long.parseLong(since));
+        return new Watch(path, since == null ? 0 : Long.parseLong(since));
     }
 
     @Override
@@ -234,12 +236,14 @@ final class FailingDispatcher extends KubernetesCrudDispatcher implements AutoCl
     }
 
     private final class Watch extends WebSocketListener {
+        private final String path;
         private final AttributeSet query;
         private final long since;
         private volatile WebSocket socket;
 
-        Watch(AttributeSet query, long since) {
-            this.query = query;
+        Watch(String path, long since) {
+            this.path = path;
+            query = attributeExtractor.fromPath(path);
             this.since = since;
         }
 

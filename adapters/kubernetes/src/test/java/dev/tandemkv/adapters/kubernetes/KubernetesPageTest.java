@@ -81,7 +81,7 @@ class KubernetesPageTest {
             cluster.ready("a", "10.0.0.1");
             try (Asking asking = new Asking(time -> KubernetesCatalogSource.ofPool(client, time, NAMESPACE, POOL))) {
                 assertThat(asking.workers()).hasSize(1);
-                Eventually.await("both watches", () -> server.failures().openWatches() == 2);
+                Eventually.await("both watches", () -> server.failures().openWatches(NAMESPACE) == 2);
                 server.failures().expireWatches();
                 cluster.changePool(InferencePoolApi.V1, POOL, LABELS, 9000);
                 assertThat(asking.workers()).hasSize(1);

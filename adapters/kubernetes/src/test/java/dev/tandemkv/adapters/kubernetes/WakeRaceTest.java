@@ -131,10 +131,12 @@ class WakeRaceTest {
             KubernetesCatalogSource last = KubernetesCatalogSource.ofPods(
                             client, Scheduler.of(executor), "last", LABELS, 8000)
                     .build();
-            assertThat(last.nextSnapshot().toCompletableFuture().join()).isPresent();
-            Eventually.await("a watch", () -> server.failures().openWatches() > 0);
+            assertThat(last.nextSnapshot()).succeedsWithin(Eventually.BOUND);
+            Eventually.await("a watch", () -> server.failures().openWatches("last") > 0);
             last.close();
-            Eventually.await("no watch", () -> server.failures().openWatches() == 0);
+            for (String namespace : List.of("ns", "last")) {
+                Eventually.await("no watch", () -> server.failures().openWatches(namespace) == 0);
+            }
         }
     }
 }
