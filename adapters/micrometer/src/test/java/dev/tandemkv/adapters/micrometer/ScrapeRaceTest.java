@@ -37,10 +37,13 @@ class ScrapeRaceTest {
                             .build());
                     f.core.remove(100 + i % 5);
                 },
-                i -> f.scrape(),
+                i -> {
+                    f.metrics.refresh();
+                    f.registry.scrape();
+                },
                 i -> {
                     f.time.advance(Duration.ofSeconds(1));
-                    Scrape.of(f.registry);
+                    f.registry.scrape();
                 });
         race(racers);
 
