@@ -11,11 +11,12 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A {@link GatewayProcess} as the test sees it. Nothing waits for it for ever. */
 final class Child implements AutoCloseable {
@@ -28,8 +29,8 @@ final class Child implements AutoCloseable {
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private String port = "";
 
-    /** Returns at once; {@link #port} waits until it has joined. */
-    Child(String cluster, long orphanMillis, String... others) throws IOException {
+    /** Returns at once: processes start beside each other and join one after the other. */
+    Child(String cluster, long orphanMillis) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
@@ -40,7 +41,6 @@ final class Child implements AutoCloseable {
                 GatewayProcess.class.getName(),
                 cluster,
                 String.valueOf(orphanMillis)));
-        Collections.addAll(command, others);
         process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -65,12 +65,14 @@ final class Child implements AutoCloseable {
         answers.add(ENDED);
     }
 
-    /** Where it listens. */
-    String port() throws InterruptedException {
-        if (port.isEmpty()) {
-            port = answer();
-            assertThat(port).containsOnlyDigits();
-        }
+    /** Joins the group of others, or founds one. */
+    void join(Child... others) throws InterruptedException {
+        port = ask(Stream.of(others).map(other -> ' ' + other.port).collect(Collectors.joining("", "join", "")));
+        assertThat(port).containsOnlyDigits();
+    }
+
+    /** Where it listens, once it has joined. */
+    String port() {
         return port;
     }
 
@@ -96,7 +98,7 @@ final class Child implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        process.destroyForcibly();
+    public void close() throws InterruptedException {
+        kill();
     }
 }

@@ -11,15 +11,14 @@ import java.nio.file.Path;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The code of docs/replicas.md. */
 class DocumentedSampleTest {
 
     @Test
-    void sampleOfThePage_joinsAGroup(@TempDir Path directory) throws Exception {
+    void sampleOfThePage_joinsAGroup() throws Exception {
         InetSocketAddress here = GroupNetwork.anyPort();
-        Path keyStore = KeyStores.make(directory, "group");
+        Path keyStore = KeyStores.ours();
         char[] password = KeyStores.PASSWORD;
         ReplicaGroup first = ReplicaGroup.join(GroupNetwork.quick("tandemkv")
                 .security(GroupSecurity.mutualTls(keyStore, password))

@@ -26,7 +26,7 @@ import org.jgroups.stack.ProtocolStack;
 
 /**
  * A gateway as a process: takes one command a line, answers each with one line, and ends with its input. Its arguments are the name of the
- * group, the orphan timeout in milliseconds, and the ports of others.
+ * group and the orphan timeout in milliseconds; the first command is to join those who listen at the ports it names.
  */
 final class GatewayProcess implements AutoCloseable {
 
@@ -37,12 +37,13 @@ final class GatewayProcess implements AutoCloseable {
     private final ReplicaGroup group;
     private final ReplicaGateway gateway;
     private final BookingLoad load;
-    /** By its port, each member that was in a view when it was asked for; that one of them is missing for a moment does no harm. */
+    /** By its port, each member that was in a view when one was waited for; that one of them is missing for a moment does no harm. */
     private final Map<String, Address> seen = new HashMap<>();
 
     private GatewayProcess(String cluster, Duration orphans, InetSocketAddress... others) throws Exception {
         group = ReplicaGroup.join(GroupNetwork.quick(cluster, others)
                 .suspectAfter(Duration.ofSeconds(1))
+                .mergeEvery(GroupNetwork.MERGING)
                 .build());
         group.channel().stack().insertProtocolInStack(network, transport(), ProtocolStack.Position.ABOVE);
         network.setAddress(group.channel().address());
@@ -56,12 +57,17 @@ final class GatewayProcess implements AutoCloseable {
 
     public static void main(String[] arguments) throws Exception {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        InetSocketAddress[] others =
-                Arrays.stream(arguments).skip(2).map(GatewayProcess::loopback).toArray(InetSocketAddress[]::new);
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String join = commands.readLine();
+        if (join == null) {
+            return;
+        }
+        InetSocketAddress[] others = Arrays.stream(join.split(" "))
+                .skip(1)
+                .map(GatewayProcess::loopback)
+                .toArray(InetSocketAddress[]::new);
         Duration orphans = Duration.ofMillis(Long.parseLong(arguments[1]));
-        try (GatewayProcess process = new GatewayProcess(arguments[0], orphans, others);
-                BufferedReader commands =
-                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+        try (GatewayProcess process = new GatewayProcess(arguments[0], orphans, others)) {
             answers.println(process.group.address().getPort());
             for (String line = commands.readLine(); line != null; line = commands.readLine()) {
                 answers.println(process.answer(line.split(" ")));
@@ -89,7 +95,7 @@ final class GatewayProcess implements AutoCloseable {
                 case "stop" -> load.stop();
                 case "booked" -> String.valueOf(gateway.core().stats().booked());
                 case "dropped" -> String.valueOf(group.stats().dropped());
-                case "cut" -> done(() -> cut(command));
+                case "cut" -> cut(List.of(command).subList(1, command.length));
                 case "heal" -> done(network::resetIgnoredMembers);
                 default -> throw new IllegalArgumentException(command[0]);
             };
@@ -117,20 +123,26 @@ final class GatewayProcess implements AutoCloseable {
     }
 
     private String members(int expected) {
-        String answer = await(() -> group.stats().members() == expected);
+        return await(() -> group.stats().members() == expected);
+    }
+
+    /** Hears nothing of the members at these ports any more. */
+    private String cut(List<String> ports) {
+        // Where a member listens may be learnt a little after that it is one.
+        String known = await(() -> {
+            lookAtMembers();
+            return seen.keySet().containsAll(ports);
+        });
+        ports.stream().map(seen::get).filter(Objects::nonNull).forEach(network::addIgnoreMember);
+        return known;
+    }
+
+    private void lookAtMembers() {
         for (Address member : group.channel().view().getMembers()) {
             PhysicalAddress at = transport().getPhysicalAddressFromCache(member);
             if (at != null) {
                 seen.put(at.printIpAddress().replaceAll(".*:", ""), member);
             }
-        }
-        return answer;
-    }
-
-    /** Hears nothing of the members at these ports any more. */
-    private void cut(String[] command) {
-        for (String port : List.of(command).subList(1, command.length)) {
-            network.addIgnoreMember(Objects.requireNonNull(seen.get(port)));
         }
     }
 

@@ -8,7 +8,7 @@ import dev.tandemkv.adapters.jgroups.GroupDiscovery.DnsRecords;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +25,7 @@ class GroupDiscoveryTest {
         return GroupSettings.builder(bind, discovery)
                 .cluster(members.cluster)
                 .joinTimeout(GroupNetwork.ALONE)
-                .mergeEvery(Duration.ofMillis(400));
+                .mergeEvery(GroupNetwork.MERGING);
     }
 
     @Test
@@ -48,25 +48,28 @@ class GroupDiscoveryTest {
         try (FakeDns dns = new FakeDns()) {
             dns.addresses("gateways.test", first, second);
             GroupDiscovery discovery = GroupDiscovery.dns("gateways.test").at(dns.address());
-            ReplicaGroup a = joinOnAFreePort(first, second, discovery);
-            InetSocketAddress beside = new InetSocketAddress(second, a.address().getPort());
-            ReplicaGroup b = members.join(settings(beside, discovery).joinTimeout(GroupNetwork.JOINING));
-            Members.awaitMembers(2, a, b);
+            List<ReplicaGroup> pair = pairOnOnePort(first, second, discovery);
+            Members.awaitMembers(2, pair.toArray(ReplicaGroup[]::new));
         }
     }
 
-    /** The port is free on both addresses; should somebody take it meanwhile, another is tried. */
-    private ReplicaGroup joinOnAFreePort(InetAddress address, InetAddress also, GroupDiscovery discovery)
+    /** Should somebody take the port on one of the addresses before a member does, another is tried. */
+    private List<ReplicaGroup> pairOnOnePort(InetAddress first, InetAddress second, GroupDiscovery discovery)
             throws Exception {
         for (int tries = 0; tries < 20; tries++) {
             int port;
-            try (ServerSocket free = new ServerSocket(0, 1, also)) {
+            try (ServerSocket free = new ServerSocket(0, 1, second)) {
                 port = free.getLocalPort();
             }
             try {
-                return members.join(settings(new InetSocketAddress(address, port), discovery));
+                ReplicaGroup a = members.join(settings(new InetSocketAddress(first, port), discovery));
+                return List.of(
+                        a,
+                        members.join(settings(new InetSocketAddress(second, port), discovery)
+                                .joinTimeout(GroupNetwork.JOINING)));
             } catch (GroupUnavailableException taken) {
                 assertThat(taken.bind().getPort()).isEqualTo(port);
+                members.close();
             }
         }
         throw new AssertionError("no free port");

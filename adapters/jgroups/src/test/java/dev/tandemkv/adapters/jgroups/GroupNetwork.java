@@ -14,6 +14,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
 import org.jgroups.protocols.DISCARD;
 import org.jgroups.protocols.TCP;
+import org.jgroups.protocols.VERIFY_SUSPECT2;
+import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.stack.ProtocolStack;
 
 /** Gateways of one process that are one group over loopback, on any free ports. */
@@ -48,14 +50,17 @@ final class GroupNetwork implements ReplicaNetwork {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     }
 
-    /** Quick to join and to merge; slow to suspect who is silent, since a busy machine makes members silent. */
+    /** How often parts look for each other where a test is about that. While they come together nobody can leave in order. */
+    static final Duration MERGING = Duration.ofMillis(400);
+
+    /** Quick to join; slow to suspect who is silent, since a busy machine makes members silent, and to look for other parts. */
     static GroupSettings.Builder quick(String cluster, InetSocketAddress... others) {
         return GroupSettings.builder(anyPort(), GroupDiscovery.members(others))
                 .cluster(cluster)
                 // Whoever finds somebody goes on at once, and may need long for it on a busy machine.
                 .joinTimeout(others.length == 0 ? ALONE : JOINING)
-                .suspectAfter(Duration.ofSeconds(30))
-                .mergeEvery(Duration.ofMillis(400));
+                .suspectAfter(Duration.ofSeconds(15))
+                .mergeEvery(Duration.ofSeconds(5));
     }
 
     static ReplicaGroup group(ReplicaGateway gateway) {
@@ -88,11 +93,21 @@ final class GroupNetwork implements ReplicaNetwork {
         }
     }
 
-    /** Its connections break, and it neither says nor hears anything any more. */
+    /**
+     * Its connections break, and it neither says nor hears anything any more. The others ask it once more, which is in vain, so they need not
+     * wait long for its answer; nor need it wait for theirs when it is closed.
+     */
     @Override
     public void kill(ReplicaGateway gateway) {
         ReplicaGroup group = group(gateway);
+        gateways.remove(gateway);
+        for (ReplicaGateway survivor : gateways) {
+            VERIFY_SUSPECT2 verification = group(survivor).channel().stack().findProtocol(VERIFY_SUSPECT2.class);
+            verification.setTimeout(ALONE.toMillis());
+        }
         ProtocolStack stack = group.channel().stack();
+        GMS membership = stack.findProtocol(GMS.class);
+        membership.setLeaveTimeout(1);
         DISCARD silence = new DISCARD().discardAll(true);
         try {
             stack.insertProtocolInStack(silence, stack.getTransport(), ProtocolStack.Position.ABOVE);
@@ -100,7 +115,6 @@ final class GroupNetwork implements ReplicaNetwork {
         } catch (Exception e) {
             throw new AssertionError(e);
         }
-        gateways.remove(gateway);
         dead.add(group);
     }
 

@@ -33,8 +33,8 @@ class GroupSecurityTest {
 
     @BeforeAll
     static void makeKeys() throws Exception {
-        ours = KeyStores.make(directory, "ours");
-        another = KeyStores.make(directory, "another");
+        ours = KeyStores.ours();
+        another = KeyStores.another();
     }
 
     private static GroupSecurity with(Path keyStore) {

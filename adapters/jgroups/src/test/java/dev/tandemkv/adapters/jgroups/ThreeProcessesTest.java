@@ -25,9 +25,10 @@ class ThreeProcessesTest {
     @Timeout(value = 3, unit = TimeUnit.MINUTES)
     void joinUnderLoad_partition_andDeath() throws Exception {
         try (Child a = new Child(cluster, ORPHAN_MILLIS);
-                Child b = new Child(cluster, ORPHAN_MILLIS, a.port());
-                Child c = joinedUnderLoad(a, b)) {
+                Child b = new Child(cluster, ORPHAN_MILLIS);
+                Child c = new Child(cluster, ORPHAN_MILLIS)) {
             List<Child> all = List.of(a, b, c);
+            joinUnderLoad(a, b, c);
             ledgersConverge_nothingIsCountedTwice(all);
             partition_andMerge(a, b, c);
             death(a, b, c);
@@ -35,22 +36,16 @@ class ThreeProcessesTest {
     }
 
     /** The third comes while the first two book and free; it books at once, too. */
-    private Child joinedUnderLoad(Child a, Child b) throws Exception {
-        b.port();
+    private static void joinUnderLoad(Child a, Child b, Child c) throws Exception {
+        a.join();
+        b.join(a);
         a.expect("members 2", "reached");
         a.expect("load", "done");
         b.expect("load", "done");
-        Child c = new Child(cluster, ORPHAN_MILLIS, a.port(), b.port());
-        try {
-            c.port();
-            c.expect("load", "done");
-            for (Child each : List.of(a, b, c)) {
-                each.expect("members 3", "reached");
-            }
-            return c;
-        } catch (Exception | AssertionError e) {
-            c.close();
-            throw e;
+        c.join(a, b);
+        c.expect("load", "done");
+        for (Child each : List.of(a, b, c)) {
+            each.expect("members 3", "reached");
         }
     }
 
@@ -79,9 +74,9 @@ class ThreeProcessesTest {
         for (Child each : all) {
             each.expect("counted 2", "reached");
         }
-        a.expect("cut " + b.port() + ' ' + c.port(), "done");
-        b.expect("cut " + a.port(), "done");
-        c.expect("cut " + a.port(), "done");
+        a.expect("cut " + b.port() + ' ' + c.port(), "reached");
+        b.expect("cut " + a.port(), "reached");
+        c.expect("cut " + a.port(), "reached");
         a.expect("members 1", "reached");
         b.expect("members 2", "reached");
         c.expect("members 2", "reached");
