@@ -21,6 +21,7 @@ import org.jgroups.MergeView;
 import org.jgroups.Message;
 import org.jgroups.Receiver;
 import org.jgroups.View;
+import org.jgroups.protocols.MERGE3;
 import org.jgroups.stack.IpAddress;
 import org.jgroups.util.UUID;
 import org.slf4j.Logger;
@@ -208,6 +209,10 @@ public final class ReplicaGroup implements ReplicaChannel {
         boolean sentAll = ended(LINGER_MILLIS);
         // JGroups would forget it, and would not wait for its own good-bye.
         boolean interrupted = Thread.interrupted();
+        // While it waits for an answer to its good-bye it must not tell of its view, or the others take it for a lost
+        // part and bring it back.
+        MERGE3 merge = channel.stack().findProtocol(MERGE3.class);
+        merge.stop();
         // Lets go of a sending thread that waits for a slow member.
         channel.close();
         if (!sentAll) {

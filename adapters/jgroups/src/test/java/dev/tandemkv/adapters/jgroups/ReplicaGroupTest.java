@@ -13,13 +13,20 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jgroups.BytesMessage;
 import org.jgroups.EmptyMessage;
 import org.jgroups.JChannel;
+import org.jgroups.Message;
 import org.jgroups.ObjectMessage;
+import org.jgroups.conf.ClassConfigurator;
+import org.jgroups.protocols.MERGE3;
+import org.jgroups.protocols.pbcast.GMS;
+import org.jgroups.stack.Protocol;
+import org.jgroups.stack.ProtocolStack;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -137,13 +144,13 @@ class ReplicaGroupTest {
 
     @Test
     void partsThatMeet_areToldOfEachOther() throws Exception {
-        ReplicaGroup a = members.join(members.settings());
-        ReplicaGroup b = members.join(members.settings());
+        ReplicaGroup a = members.join(members.settings().mergeEvery(GroupNetwork.MERGING));
+        ReplicaGroup b = members.join(members.settings().mergeEvery(GroupNetwork.MERGING));
         CountDownLatch told = new CountDownLatch(2);
         a.onPeer(told::countDown);
         b.onPeer(told::countDown);
         assertThat(a.members()).hasSize(1);
-        ReplicaGroup c = members.join(members.settings(a, b));
+        ReplicaGroup c = members.join(members.settings(a, b).mergeEvery(GroupNetwork.MERGING));
         Members.awaitMembers(3, a, b, c);
         assertThat(told.await(40, TimeUnit.SECONDS)).isTrue();
         assertThat(a.stats().merges() + b.stats().merges()).isGreaterThanOrEqualTo(2);
@@ -172,6 +179,32 @@ class ReplicaGroupTest {
         pair.get(1).close();
         assertThat(Thread.interrupted()).isTrue();
         Members.awaitMembers(1, pair.get(0));
+    }
+
+    /** The others have let it go by then, and would take a view that it is still in for that of a lost part. */
+    @Test
+    void memberThatSaysGoodbye_tellsOfItsViewNoMore() throws Exception {
+        List<ReplicaGroup> pair = members.pair();
+        ProtocolStack stack = pair.get(1).channel().stack();
+        MERGE3 merge = stack.findProtocol(MERGE3.class);
+        List<Boolean> telling = new CopyOnWriteArrayList<>();
+        stack.insertProtocolInStack(
+                new Protocol() {
+                    @Override
+                    public Object down(Message message) {
+                        GMS.GmsHeader header = message.getHeader(ClassConfigurator.getProtocolId(GMS.class));
+                        if (header != null && header.getType() == GMS.GmsHeader.LEAVE_REQ) {
+                            telling.add(merge.isInfoSenderRunning());
+                        }
+                        return down_prot.down(message);
+                    }
+                },
+                merge,
+                ProtocolStack.Position.ABOVE);
+        assertThat(merge.isInfoSenderRunning()).isTrue();
+        pair.get(1).close();
+        Members.awaitMembers(1, pair.get(0));
+        assertThat(telling).containsOnly(false);
     }
 
     /** Threads of groups that were not there when this test began. */
