@@ -13,6 +13,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -41,17 +42,23 @@ public final class Exchange {
 
     private static final long MAX_DISCARDED = 32L * 1024 * 1024;
 
+    /** HTTP/2: nothing was wrong with the stream, what comes on it is not wanted any more. */
+    private static final long NO_ERROR = 0;
+
     private final HttpServerRequest request;
     private final HttpServerResponse response;
     private final Context context;
     private final Terms terms;
     private final String pathParameter;
+    /** Others have their requests on the same connection (HTTP/2), so this one must not close it. */
+    private final boolean multiplexed;
 
     // ---- confined to the event loop
     private boolean clientLeft;
     private boolean answered;
     private boolean bodyEnded;
     private boolean continued;
+    private boolean hungUp;
     private long discarded;
     private @Nullable Body body;
     private @Nullable Use<Body> use;
@@ -67,6 +74,7 @@ public final class Exchange {
         this.context = context;
         this.terms = terms;
         this.pathParameter = pathParameter;
+        multiplexed = request.version() == HttpVersion.HTTP_2;
         response.closeHandler(closed -> left());
         response.exceptionHandler(reset -> left());
         request.handler(this::chunk);
@@ -178,7 +186,35 @@ public final class Exchange {
     private void discard(Buffer chunk) {
         discarded += chunk.length();
         if (discarded > MAX_DISCARDED) {
-            request.connection().close();
+            hangUp();
+        }
+    }
+
+    /** Ends what a client sends that nobody reads any more, once it has its answer. */
+    private void hangUp() {
+        if (hungUp) {
+            return;
+        }
+        hungUp = true;
+        Runnable waiting = writeAfterBody;
+        if (waiting != null) {
+            writeAfterBody = null;
+            waiting.run();
+        }
+        // In a turn of its own: what is written is sent at the end of this one, and a reset would overtake it.
+        context.runOnContext(sent -> {
+            if (multiplexed) {
+                response.reset(NO_ERROR);
+            } else {
+                request.connection().close();
+            }
+        });
+    }
+
+    /** Says, where it can be said, that the connection ends with this answer. */
+    private void announceEnd() {
+        if (!multiplexed) {
+            response.putHeader("connection", "close");
         }
     }
 
@@ -219,19 +255,14 @@ public final class Exchange {
             return;
         }
         if (!answered) {
-            response.putHeader("connection", "close");
+            announceEnd();
             refuse(WireException.of(
                     408,
                     Kind.BAD_REQUEST,
                     "request body: incomplete (expected: whole within "
                             + terms.limits().bodyTimeout().toMillis() + " ms)"));
         }
-        Runnable waiting = writeAfterBody;
-        if (waiting != null) {
-            writeAfterBody = null;
-            waiting.run();
-        }
-        request.connection().close();
+        hangUp();
     }
 
     // ---- answers
@@ -317,14 +348,16 @@ public final class Exchange {
         Runnable write = () -> write(bytes, undelivered);
         if (bodyEnded) {
             write.run();
-        } else if (awaitsContinue()) {
-            // The client has not begun to send its body, and never will.
-            response.putHeader("connection", "close");
+            return;
+        }
+        if (multiplexed || awaitsContinue()) {
+            // By HTTP/1.1: the client has not begun to send its body, and never will.
+            announceEnd();
             write.run();
         } else {
             writeAfterBody = write;
-            waitForBody();
         }
+        waitForBody();
     }
 
     private void write(byte[] bytes, Undelivered undelivered) {

@@ -6,6 +6,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
@@ -22,6 +23,14 @@ public final class Listener {
 
     private static final int MAX_LINE = 64 * 1024;
     private static final int MAX_HEADERS = 64 * 1024;
+
+    /** By HTTP/2 requests that wait share a connection with those that end the waiting, so there must be room for both. */
+    private static final int MAX_STREAMS = 1024;
+
+    /** A gateway gives up as many requests as its own clients do; more than these within the window is a flood, and ends the connection. */
+    private static final int MAX_RESETS = 10_000;
+
+    private static final int RESET_WINDOW_SECONDS = 10;
 
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
 
@@ -41,7 +50,12 @@ public final class Listener {
                 .setPort(port == 0 && loops > 1 ? listener.anySharedPort() : port)
                 .setMaxInitialLineLength(MAX_LINE)
                 .setMaxHeaderSize(MAX_HEADERS)
-                .setHttp2ClearTextEnabled(true);
+                .setHttp2ClearTextEnabled(true)
+                .setInitialSettings(
+                        new Http2Settings().setMaxConcurrentStreams(MAX_STREAMS).setMaxHeaderListSize(MAX_HEADERS))
+                .setHttp2RstFloodMaxRstFramePerWindow(MAX_RESETS)
+                .setHttp2RstFloodWindowDuration(RESET_WINDOW_SECONDS)
+                .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS);
         Handler<HttpServerRequest> handler = request -> routes.dispatch(request, vertx.getOrCreateContext(), terms);
         return vertx.deployVerticle(
                         () -> new Loop(vertx, options, handler, listener.servers),
