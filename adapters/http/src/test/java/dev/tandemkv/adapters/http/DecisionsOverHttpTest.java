@@ -38,9 +38,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
 
 /**
  * The recorded decisions, asked over HTTP: workers, bookings and requests go through the wire, and what the engines hold comes from their
@@ -55,27 +59,37 @@ class DecisionsOverHttpTest {
 
     private final Publishers publishers = new Publishers();
 
+    private static Vertx vertx;
+
+    @BeforeAll
+    static void start() {
+        vertx = Vertx.vertx();
+    }
+
+    @AfterAll
+    static void stop() {
+        RunningService.join(vertx.close().toCompletionStage());
+    }
+
     @AfterEach
     void close() {
         publishers.close();
     }
 
-    @Test
-    void recordedDecisions_overHttp_haveTheRecordedWinners() throws IOException {
+    @TestFactory
+    Stream<DynamicTest> recordedDecisions_overHttp_haveTheRecordedWinners() throws IOException {
         Path file = corpus().resolve("decisions.jsonl.gz");
         assumeTrue(Files.exists(file), () -> "no corpus at " + file);
-        Vertx vertx = Vertx.vertx();
-        int decided = 0;
+        List<JsonNode> decisions = new ArrayList<>();
         try (BufferedReader lines = new BufferedReader(
                 new InputStreamReader(new GZIPInputStream(Files.newInputStream(file)), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                decide(vertx, JSON.readTree(line));
-                decided++;
+                decisions.add(JSON.readTree(line));
             }
-        } finally {
-            vertx.close().toCompletionStage().toCompletableFuture().join();
         }
-        assertThat(decided).isPositive();
+        assertThat(decisions).isNotEmpty();
+        return decisions.stream()
+                .map(recorded -> DynamicTest.dynamicTest(recorded.get("id").asText(), () -> decide(recorded)));
     }
 
     private static Path corpus() {
@@ -83,7 +97,7 @@ class DecisionsOverHttpTest {
         return given != null ? Path.of(given) : Path.of(System.getProperty("tandemkv.shared", "../shared"), "corpus");
     }
 
-    private void decide(Vertx vertx, JsonNode recorded) throws IOException {
+    private void decide(JsonNode recorded) throws IOException {
         ObjectNode settings = JSON.createObjectNode();
         recorded.get("config")
                 .properties()

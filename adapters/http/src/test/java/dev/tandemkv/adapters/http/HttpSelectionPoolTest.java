@@ -64,13 +64,16 @@ class HttpSelectionPoolTest {
     }
 
     private HttpSelectionPool pool(RunningService service) {
+        // Bounds that a busy machine keeps.
         return opened(HttpSelectionPool.builder(vertx, service.uri())
                 .ticker(service.time)
+                .connectTimeout(Duration.ofMinutes(1))
+                .callTimeout(Duration.ofMinutes(1))
                 .build());
     }
 
     private static <T> T join(CompletionStage<T> stage) {
-        return stage.toCompletableFuture().join();
+        return RunningService.join(stage);
     }
 
     private static SelectRequest.Builder request(String id) {

@@ -70,20 +70,18 @@ class IndexServiceTest {
                 .clock(time.clock())
                 .scheduler(time)
                 .build();
-        service = IndexService.builder(core, time)
+        service = RunningService.join(IndexService.builder(core, time)
                 .port(0)
                 .recovery(asked::add)
                 .checkpoints(out -> out.write("{\"format\": 1}".getBytes(StandardCharsets.UTF_8)))
-                .start(vertx)
-                .toCompletableFuture()
-                .join();
+                .start(vertx));
         client = new RawClient(service.port());
     }
 
     @AfterEach
     void stop() throws IOException {
         client.close();
-        service.shutdown().toCompletableFuture().join();
+        RunningService.join(service.shutdown());
         ingress.close();
         publishers.close();
         vertx.close().toCompletionStage().toCompletableFuture().join();
@@ -189,7 +187,7 @@ class IndexServiceTest {
         post("/register", instance(11, 0, endpoint), 201);
         publish();
         URI uri = URI.create("http://127.0.0.1:" + service.port());
-        try (HttpRemoteIndex index = new HttpRemoteIndex(vertx, uri, Duration.ofSeconds(5));
+        try (HttpRemoteIndex index = new HttpRemoteIndex(vertx, uri, Duration.ofMinutes(1));
                 SelectionCore gateway = SelectionCore.builder()
                         .host(SelectionHost.builder()
                                 .index(KvIndexSource.remote(index))
@@ -205,9 +203,9 @@ class IndexServiceTest {
                     .partition(partition)
                     .build();
 
-            Selection informed = gateway.select(request).toCompletableFuture().join();
-            service.shutdown().toCompletableFuture().join();
-            Selection blind = gateway.select(request).toCompletableFuture().join();
+            Selection informed = RunningService.join(gateway.select(request));
+            RunningService.join(service.shutdown());
+            Selection blind = RunningService.join(gateway.select(request));
 
             assertThat(informed.worker().workerId()).isEqualTo(11);
             assertThat(informed.overlap().gpu()).isEqualTo(12);

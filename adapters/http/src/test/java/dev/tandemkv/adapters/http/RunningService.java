@@ -12,6 +12,8 @@ import dev.tandemkv.selection.host.SelectionHost;
 import io.vertx.core.Vertx;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -45,13 +47,11 @@ final class RunningService implements AutoCloseable {
                 .scheduler(time)
                 .random(new SeededRandom(7))
                 .build();
-        service = options.apply(SelectionService.builder(core, time)
+        service = join(options.apply(SelectionService.builder(core, time)
                         .port(0)
                         .ticker(time)
                         .reservations(reservations))
-                .start(vertx)
-                .toCompletableFuture()
-                .join();
+                .start(vertx));
     }
 
     /** Adds workers 1 to {@code count}. */
@@ -112,8 +112,13 @@ final class RunningService implements AutoCloseable {
         return false;
     }
 
+    /** What a stage gives; waits a minute at most, so that a lost signal is a failure and no build that hangs. */
+    static <T> T join(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().orTimeout(1, TimeUnit.MINUTES).join();
+    }
+
     @Override
     public void close() {
-        service.shutdown().toCompletableFuture().join();
+        join(service.shutdown());
     }
 }

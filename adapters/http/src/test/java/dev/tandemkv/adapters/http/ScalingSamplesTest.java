@@ -96,11 +96,8 @@ class ScalingSamplesTest {
             SelectionCore indexOnly = core(SelectionConfig.DEFAULTS, KvIndexSource.owned());
             indexOnly.upsert(worker(id));
             store(indexOnly, id);
-            services.add(IndexService.builder(indexOnly, time)
-                    .port(0)
-                    .start(vertx)
-                    .toCompletableFuture()
-                    .join());
+            services.add(RunningService.join(
+                    IndexService.builder(indexOnly, time).port(0).start(vertx)));
         }
         URI first = URI.create("http://127.0.0.1:" + services.get(0).port());
         URI second = URI.create("http://127.0.0.1:" + services.get(1).port());
@@ -124,7 +121,7 @@ class ScalingSamplesTest {
                 assertThat(selection.rung()).isEqualTo(LadderRung.EXACT_INDEX);
             }
         }
-        services.forEach(service -> service.shutdown().toCompletableFuture().join());
+        services.forEach(service -> RunningService.join(service.shutdown()));
         vertx.close().toCompletionStage().toCompletableFuture().join();
     }
 
@@ -159,9 +156,8 @@ class ScalingSamplesTest {
     }
 
     private static Selection select(SelectionCore core, int prompt) {
-        return core.select(SelectRequest.builder(prompt(prompt)).build())
-                .toCompletableFuture()
-                .join();
+        return RunningService.join(
+                core.select(SelectRequest.builder(prompt(prompt)).build()));
     }
 
     private static Prompt prompt(int number) {

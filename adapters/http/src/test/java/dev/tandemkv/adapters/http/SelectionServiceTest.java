@@ -102,7 +102,7 @@ class SelectionServiceTest {
         service().close();
         HttpClient client = vertx.createHttpClient(
                 new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
-        String answer = client.request(HttpMethod.POST, service.port(), "127.0.0.1", "/select")
+        String answer = RunningService.join(client.request(HttpMethod.POST, service.port(), "127.0.0.1", "/select")
                 .compose(request -> request.putHeader("content-type", "application/json")
                         .send(Buffer.buffer("{" + PROMPT + "}"))
                         .compose(response -> {
@@ -110,9 +110,7 @@ class SelectionServiceTest {
                             return response.body();
                         }))
                 .map(body -> body.toString())
-                .toCompletionStage()
-                .toCompletableFuture()
-                .join();
+                .toCompletionStage());
         assertThat(answer).contains("\"worker_id\":1");
         client.close();
     }
@@ -122,10 +120,11 @@ class SelectionServiceTest {
     @Test
     void body_thatTrickles_losesItsConnection() throws IOException {
         try (RawClient client = service()) {
+            int timers = service.time.pending();
             client.send(
                     "POST /select HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"
                             .getBytes());
-            assertThat(RunningService.eventually(() -> service.time.pending() > 0))
+            assertThat(RunningService.eventually(() -> service.time.pending() > timers))
                     .isTrue();
             service.time.advance(Duration.ofSeconds(31));
 
@@ -276,10 +275,9 @@ class SelectionServiceTest {
             HttpClient http2 = vertx.createHttpClient(new HttpClientOptions()
                     .setProtocolVersion(HttpVersion.HTTP_2)
                     .setHttp2ClearTextUpgrade(false));
-            var request = http2.request(HttpMethod.POST, service.port(), "127.0.0.1", "/select_and_reserve")
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .join();
+            var request = RunningService.join(
+                    http2.request(HttpMethod.POST, service.port(), "127.0.0.1", "/select_and_reserve")
+                            .toCompletionStage());
             request.putHeader("content-type", "application/json").send(Buffer.buffer("{" + PROMPT + "}"));
             assertThat(RunningService.eventually(() -> service.pending() == 2)).isTrue();
 
@@ -304,7 +302,7 @@ class SelectionServiceTest {
             RawClient.Answer answer = client.receive("POST");
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.text()).contains("SHUTDOWN");
-            assertThat(open.toCompletableFuture().join().get(0).loads().get(0).activeRequests())
+            assertThat(RunningService.join(open).get(0).loads().get(0).activeRequests())
                     .isEqualTo(1);
             Assertions.assertThatThrownBy(() -> new RawClient(service.port())).isInstanceOf(IOException.class);
         }
@@ -374,8 +372,9 @@ class SelectionServiceTest {
         try (RawClient client = service()) {
             byte[] request =
                     RawClient.request("POST", "/select", JSON, ("{" + PROMPT + "}").getBytes(StandardCharsets.UTF_8));
+            int timers = service.time.pending();
             client.send(Arrays.copyOf(request, request.length - 1));
-            assertThat(RunningService.eventually(() -> service.time.pending() > 0))
+            assertThat(RunningService.eventually(() -> service.time.pending() > timers))
                     .isTrue();
             int port = service.port();
             var ended = service.service.shutdown().toCompletableFuture();

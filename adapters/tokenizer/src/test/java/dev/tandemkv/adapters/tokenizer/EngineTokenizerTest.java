@@ -24,6 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.AfterEach;
@@ -90,12 +91,19 @@ class EngineTokenizerTest {
 
     private EngineTokenizer tokenizer(UnaryOperator<EngineTokenizer.Builder> options) {
         URI service = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-        return options.apply(EngineTokenizer.builder(HttpClient.newHttpClient(), service, time))
-                .build();
+        // The HTTP client has a bound of its own in real time: one that a busy machine keeps.
+        EngineTokenizer.Builder patient = EngineTokenizer.builder(HttpClient.newHttpClient(), service, time)
+                .timeout(Duration.ofMinutes(1));
+        return options.apply(patient).build();
     }
 
     private static TokenizedPrompt await(EngineTokenizer tokenizer, TokenizeRequest request) {
-        return tokenizer.tokenize(request).toCompletableFuture().join();
+        return join(tokenizer.tokenize(request));
+    }
+
+    /** A minute at most: a lost signal is a failure, and no build that hangs. */
+    private static TokenizedPrompt join(CompletionStage<TokenizedPrompt> stage) {
+        return stage.toCompletableFuture().orTimeout(1, TimeUnit.MINUTES).join();
     }
 
     private static void assertFails(EngineTokenizer tokenizer, TokenizeRequest request, Failure failure) {
@@ -254,7 +262,7 @@ class EngineTokenizerTest {
 
         time.advance(Duration.ofHours(1));
 
-        assertThatThrownBy(open::join)
+        assertThatThrownBy(() -> join(open))
                 .cause()
                 .isInstanceOfSatisfying(
                         TokenizerException.class, e -> assertThat(e.failure()).isEqualTo(Failure.TIMEOUT));
@@ -272,7 +280,7 @@ class EngineTokenizerTest {
             last = last.thenCompose(before -> tokenizer.tokenize(PROMPT));
         }
 
-        assertThat(last.toCompletableFuture().join().tokenIds()).hasSize(2);
+        assertThat(join(last).tokenIds()).hasSize(2);
         assertThat(asked).hasSize(51);
     }
 

@@ -249,13 +249,19 @@ class LocalTokenizerConformanceTest {
         for (int i = 0; i < 8; i++) {
             ids(prompt);
         }
-        long before = outsideTheHeap(status);
-        for (int i = 0; i < 40; i++) {
-            ids(prompt);
+        long least = Long.MAX_VALUE;
+        for (int batch = 0; batch < 5; batch++) {
+            long before = outsideTheHeap(status);
+            for (int i = 0; i < 8; i++) {
+                ids(prompt);
+            }
+            least = Math.min(least, outsideTheHeap(status) - before);
         }
 
-        // An encoding of this prompt takes more than a megabyte: forty that stay would be many more than this.
-        assertThat(outsideTheHeap(status) - before).isLessThan(32L << 20);
+        // An encoding of this prompt takes more than a megabyte, so if they stayed every batch would add eight. Memory
+        // of the heap that is
+        // touched for the first time, a compiler's or a thread's adds to one batch and not to all.
+        assertThat(least).isLessThan(4L << 20);
     }
 
     private static long outsideTheHeap(Path status) throws IOException {
