@@ -100,15 +100,36 @@ class RoutesTest {
         VirtualTime time = new VirtualTime();
         SelectionCore core =
                 SelectionCore.builder().ticker(time).scheduler(time).build();
-        IndexService service = IndexService.builder(core, time)
-                .port(0)
-                .start(vertx)
-                .toCompletableFuture()
-                .join();
+        IndexService service =
+                RunningService.join(IndexService.builder(core, time).port(0).start(vertx));
         try {
             walk(service.port(), INDEX);
         } finally {
-            service.shutdown().toCompletableFuture().join();
+            RunningService.join(service.shutdown());
+        }
+    }
+
+    @Test
+    void pathThatIsNotUtf8_isMalformed_andNamesNoBooking() throws IOException {
+        try (RunningService service = new RunningService(vertx).workers(1);
+                RawClient client = new RawClient(service.port())) {
+            String reserve = "{\"selection_id\": \"\ufffd\", " + PROMPT + "}";
+            assertThat(send(client, "POST", "/select_and_reserve", JSON, reserve)
+                            .status())
+                    .isEqualTo(200);
+            for (String path : List.of("/reservations/%ff", "/reservations/%c3", "/workers/%80")) {
+                RawClient.Answer answer = send(client, "DELETE", path, Map.of(), "");
+                assertThat(answer.status()).as(path).isEqualTo(400);
+                assertThat(answer.text()).startsWith("{\"error\":\"path: ").contains("BAD_REQUEST");
+            }
+            assertThat(send(client, "POST", "/reservations/%ff/output_block", Map.of(), "")
+                            .status())
+                    .isEqualTo(400);
+            assertThat(send(client, "PUT", "/reservations/%ff", Map.of(), "").status())
+                    .isEqualTo(405);
+            assertThat(send(client, "DELETE", "/reservations/%EF%BF%BD", Map.of(), "")
+                            .status())
+                    .isEqualTo(200);
         }
     }
 

@@ -3,6 +3,8 @@ package dev.tandemkv.adapters.http.internal.server;
 import dev.tandemkv.adapters.http.internal.wire.WireException;
 import dev.tandemkv.catalog.SelectionException.Kind;
 import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +29,23 @@ final class Query {
         return found;
     }
 
-    static String decode(String text) {
-        if (text.indexOf('%') < 0) {
-            return text;
+    /** A part of a path; {@code null} if it is not UTF-8: no id is, and two of them would become the same. */
+    static @Nullable String part(String text) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes(text)))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            return null;
         }
+    }
+
+    private static String decode(String text) {
+        return text.indexOf('%') < 0 ? text : new String(bytes(text), StandardCharsets.UTF_8);
+    }
+
+    private static byte[] bytes(String text) {
         byte[] encoded = text.getBytes(StandardCharsets.UTF_8);
         ByteArrayOutputStream decoded = new ByteArrayOutputStream(encoded.length);
         for (int i = 0; i < encoded.length; i++) {
@@ -40,7 +55,7 @@ final class Query {
                 i += 2;
             }
         }
-        return decoded.toString(StandardCharsets.UTF_8);
+        return decoded.toByteArray();
     }
 
     private static int hex(byte high, byte low) {

@@ -72,8 +72,9 @@ public final class Routes {
         for (Route route : routes) {
             String open = route.path().match(path);
             if (open != null) {
-                Exchange exchange = new Exchange(request, context, terms, Query.decode(open));
-                run(exchange, route, request.method().name());
+                String part = Query.part(open);
+                Exchange exchange = new Exchange(request, context, terms, part == null ? "" : part);
+                run(exchange, route, request.method().name(), part != null);
                 return;
             }
         }
@@ -81,12 +82,14 @@ public final class Routes {
                 .refuse(WireException.of(404, Kind.NOT_FOUND, "route: unknown (expected: a known path)"));
     }
 
-    private static void run(Exchange exchange, Route route, String method) {
+    private static void run(Exchange exchange, Route route, String method, boolean readable) {
         Handler handler = route.methods().get(method.equals("HEAD") ? "GET" : method);
         if (handler == null) {
             exchange.answerHeader("allow", allowed(route));
             exchange.refuse(WireException.of(
                     405, Kind.BAD_REQUEST, "method: " + method + " (expected: " + allowed(route) + ")"));
+        } else if (!readable) {
+            exchange.refuse(WireException.malformed("path: not UTF-8 (expected: percent-encoded UTF-8)"));
         } else {
             exchange.guarded(() -> handler.handle(exchange));
         }
