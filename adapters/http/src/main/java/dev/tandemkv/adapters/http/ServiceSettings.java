@@ -23,7 +23,8 @@ import java.util.Set;
 
 /**
  * What a selection service is started with, read from a command line and the environment. Options are named like settings, with dashes:
- * {@code --router-queue-threshold 0.5}; a flag stands alone, or as {@code --no-...}. An option wins over its variable. Immutable.
+ * {@code --router-queue-threshold 0.5} or {@code --router-queue-threshold=0.5}; a flag stands alone, or as {@code --no-...}. An option wins
+ * over its variable. Immutable.
  *
  * @param core settings of the core
  * @param host address to listen on; {@code --host}, {@code TANDEMKV_HOST}; default loopback
@@ -77,12 +78,13 @@ public record ServiceSettings(
      */
     public static ServiceSettings of(
             List<String> arguments, Map<String, String> environment, Map<String, String> others) {
-        Map<String, String> options = options(arguments);
-        Taken own = new Taken(options, environment);
+        Set<String> alone = new HashSet<>();
+        Map<String, String> options = options(arguments, alone);
+        Taken own = new Taken(options, environment, alone);
         Given host = own.take("host", "TANDEMKV_HOST", LOOPBACK);
         Given port = own.take("port", "TANDEMKV_PORT", Integer.toString(PORT));
         Given syncPort = own.take("replica_sync_port", "TANDEMKV_REPLICA_SYNC_PORT", "");
-        Given strict = own.take("strict", "TANDEMKV_STRICT", "false");
+        Given strict = own.takeFlag("strict", "TANDEMKV_STRICT");
         Map<String, String> foreign = new HashMap<>();
         others.forEach((option, variable) -> {
             Given other = own.take(option, variable, "");
@@ -95,7 +97,7 @@ public record ServiceSettings(
         }
         return new ServiceSettings(
                 core(options, environment),
-                host.value(),
+                host.text(),
                 port.port(0),
                 syncPort.isNone() ? OptionalInt.empty() : OptionalInt.of(syncPort.port(1)),
                 strict.flag() ? UnknownFields.REFUSED : UnknownFields.IGNORED,
@@ -129,19 +131,28 @@ public record ServiceSettings(
         }
     }
 
-    /** The values of options by the names of their settings. */
-    private static Map<String, String> options(List<String> arguments) {
+    /**
+     * The values of options by the names of their settings.
+     *
+     * @param alone collects the names of those that stood without a value, which makes them true
+     */
+    private static Map<String, String> options(List<String> arguments, Set<String> alone) {
         Map<String, String> options = new HashMap<>();
         Set<String> known = new HashSet<>();
         SelectionConfigReader.settings().forEach(setting -> known.add(setting.name()));
         for (int i = 0; i < arguments.size(); i++) {
-            String argument = arguments.get(i);
-            if (!argument.startsWith("--")) {
-                throw new BadRequestException("argument", argument, "options, each beginning with --");
+            String given = arguments.get(i);
+            if (!given.startsWith("--")) {
+                throw new BadRequestException("argument", given, "options, each beginning with --");
             }
+            int equals = given.indexOf('=');
+            String argument = equals < 0 ? given : given.substring(0, equals);
             String name = argument.substring(2).toLowerCase(Locale.ROOT).replace('-', '_');
-            boolean hasValue = i + 1 < arguments.size() && !arguments.get(i + 1).startsWith("--");
-            String value = hasValue ? arguments.get(++i) : "true";
+            boolean follows = equals < 0
+                    && i + 1 < arguments.size()
+                    && !arguments.get(i + 1).startsWith("--");
+            boolean hasValue = equals >= 0 || follows;
+            String value = equals >= 0 ? given.substring(equals + 1) : follows ? arguments.get(++i) : "true";
             boolean negated = name.startsWith("no_") && !known.contains(name);
             if (negated && hasValue) {
                 throw new BadRequestException(argument, value, "no value behind it");
@@ -150,14 +161,28 @@ public record ServiceSettings(
             if (options.put(setting, negated ? "false" : value) != null) {
                 throw new BadRequestException(argument, value, "the option once");
             }
+            if (!hasValue) {
+                alone.add(setting);
+            }
         }
         return options;
     }
 
     /** Options that are taken out of the rest. */
-    private record Taken(Map<String, String> options, Map<String, String> environment) {
+    private record Taken(Map<String, String> options, Map<String, String> environment, Set<String> alone) {
 
         Given take(String option, String variable, String otherwise) {
+            if (alone.contains(option)) {
+                throw new BadRequestException("--" + option.replace('_', '-'), "none", "a value behind it");
+            }
+            return given(option, variable, otherwise);
+        }
+
+        Given takeFlag(String option, String variable) {
+            return given(option, variable, "false");
+        }
+
+        private Given given(String option, String variable, String otherwise) {
             String value = options.remove(option);
             return value == null
                     ? new Given(variable, environment.getOrDefault(variable, otherwise))
@@ -175,6 +200,13 @@ public record ServiceSettings(
 
         boolean isNone() {
             return value.isEmpty();
+        }
+
+        String text() {
+            if (isNone()) {
+                throw new BadRequestException(name, "empty", "a value");
+            }
+            return value;
         }
 
         int port(int least) {

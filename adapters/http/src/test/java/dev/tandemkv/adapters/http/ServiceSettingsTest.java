@@ -207,5 +207,25 @@ class ServiceSettingsTest {
         assertNames("argument", List.of("stray"), Map.of());
         assertNames("--no-strict", List.of("--no-strict", "true"), Map.of());
         assertNames("--port", List.of("--port", "1", "--port", "2"), Map.of());
+        assertNames("--port", List.of("--port=1", "--port=1"), Map.of());
+        assertNames("--port", List.of("--port=http"), Map.of());
+        assertNames("--no-strict", List.of("--no-strict=true"), Map.of());
+        assertNames("--host", List.of("--host", "--strict"), Map.of());
+        assertNames("--host", List.of("--host="), Map.of());
+        assertNames("TANDEMKV_HOST", List.of(), Map.of("TANDEMKV_HOST", ""));
+        assertNames("--port", List.of("--port"), Map.of());
+        assertThatThrownBy(() -> ServiceSettings.of(List.of("--file"), Map.of(), Map.of("file", "FILE")))
+                .hasMessage("--file: none (expected: a value behind it)");
+    }
+
+    @Test
+    void valueBehindAnEqualsSign_isTheSame_andMayHaveOneItself() {
+        List<String> apart = List.of("--port", "7", "--no-use-kv-events", "--router-temperature", "1", "--file", "a=b");
+        List<String> joined = List.of("--port=7", "--use-kv-events=false", "--router-temperature=1", "--file=a=b");
+        Map<String, String> others = Map.of("file", "FILE");
+
+        assertThat(ServiceSettings.of(joined, Map.of(), others))
+                .isEqualTo(ServiceSettings.of(apart, Map.of(), others))
+                .satisfies(read -> assertThat(read.others()).containsEntry("file", "a=b"));
     }
 }

@@ -106,8 +106,7 @@ final class Assembly implements AutoCloseable {
         if (settings.unknownFields() == ServiceSettings.UnknownFields.REFUSED) {
             description.strict();
         }
-        SelectionService started =
-                description.start(vertx).toCompletableFuture().join();
+        SelectionService started = Listening.start(settings, () -> description.start(vertx));
         service = started;
         parts.add(() -> openAtEnd = started.shutdown().toCompletableFuture().join());
     }
@@ -137,10 +136,13 @@ final class Assembly implements AutoCloseable {
     }
 
     private KvIndexSource index(ServiceSettings settings, @Nullable ZmqKvEventIngress ingress, Vertx vertx) {
+        String url = settings.others().get("remote_indexer_url");
         if (!settings.core().index().useRemoteIndexer()) {
+            if (url != null) {
+                throw new BadRequestException("--remote-indexer-url", url, "none, without --use-remote-indexer");
+            }
             return ingress == null ? KvIndexSource.owned() : KvIndexSource.owned(ingress);
         }
-        String url = settings.others().get("remote_indexer_url");
         if (url == null) {
             throw new BadRequestException("--remote-indexer-url", "none", "a URL, with --use-remote-indexer");
         }
@@ -152,11 +154,11 @@ final class Assembly implements AutoCloseable {
     private static URI address(String url) {
         try {
             URI address = new URI(url);
-            if (address.getHost() != null) {
+            if (address.getHost() != null && "http".equalsIgnoreCase(address.getScheme())) {
                 return address;
             }
         } catch (URISyntaxException e) {
-            // Refused below, like an address without a host.
+            // Refused below, like an address of another scheme.
         }
         throw new BadRequestException("--remote-indexer-url", url, "http://HOST:PORT");
     }
@@ -180,7 +182,7 @@ final class Assembly implements AutoCloseable {
 
     /** {@code host:port}. */
     String address() {
-        return host + ':' + port();
+        return Listening.address(host, port());
     }
 
     /** What was still booked when the service ended. */

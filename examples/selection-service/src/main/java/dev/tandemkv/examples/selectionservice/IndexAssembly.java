@@ -9,7 +9,7 @@ import dev.tandemkv.selection.SelectionCore;
 import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.SelectionHost;
 import io.vertx.core.Vertx;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -40,11 +40,9 @@ final class IndexAssembly implements AutoCloseable {
 
     /** @throws BadRequestException naming the option or the variable */
     static IndexAssembly start(List<String> arguments, Map<String, String> environment) {
-        List<String> all = new ArrayList<>(arguments);
-        if (!arguments.contains("--port") && !environment.containsKey("TANDEMKV_PORT")) {
-            all.addAll(List.of("--port", PORT));
-        }
-        return new IndexAssembly(ServiceSettings.of(all, environment, OPTIONS));
+        Map<String, String> surroundings = new HashMap<>(environment);
+        surroundings.putIfAbsent("TANDEMKV_PORT", PORT);
+        return new IndexAssembly(ServiceSettings.of(arguments, surroundings, OPTIONS));
     }
 
     private IndexService start(ServiceSettings settings) {
@@ -78,7 +76,7 @@ final class IndexAssembly implements AutoCloseable {
                 throw new BadRequestException("--peers", e.value(), e.expectation());
             }
         }
-        IndexService started = description.start(vertx).toCompletableFuture().join();
+        IndexService started = Listening.start(settings, () -> description.start(vertx));
         parts.add(() -> started.shutdown().toCompletableFuture().join());
         return started;
     }
@@ -89,7 +87,7 @@ final class IndexAssembly implements AutoCloseable {
 
     /** {@code host:port}. */
     String address() {
-        return host + ':' + port();
+        return Listening.address(host, port());
     }
 
     @Override

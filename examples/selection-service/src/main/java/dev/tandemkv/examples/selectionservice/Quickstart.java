@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,13 +48,10 @@ final class Quickstart implements AutoCloseable {
         boolean stay = rest.remove("--stay");
         int count = Arguments.number(rest, "--engines", 2, 1, MOST_ENGINES);
         List<HttpEngine> engines = engines(count);
-        if (!rest.contains("--port")) {
-            rest.addAll(List.of("--port", "0"));
-        }
-        if (!rest.contains("--engine-family")) {
-            rest.addAll(List.of("--engine-family", "vllm"));
-        }
-        Assembly assembly = Assembly.start(rest, environment);
+        Map<String, String> surroundings = new HashMap<>(environment);
+        surroundings.put("TANDEMKV_PORT", "0");
+        surroundings.put("TANDEMKV_ENGINE_FAMILY", "vllm");
+        Assembly assembly = Assembly.start(rest, surroundings);
         parts.add(assembly);
         URI service = URI.create("http://127.0.0.1:" + assembly.port());
         for (HttpEngine engine : engines) {

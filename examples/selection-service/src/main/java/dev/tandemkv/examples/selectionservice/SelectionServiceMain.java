@@ -5,11 +5,11 @@ import dev.tandemkv.selection.config.SelectionConfigReader;
 import dev.tandemkv.testkit.engine.http.HttpEngine;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
 
-/** The command line. Exit codes: 0 done; 1 the port is taken, or the quickstart failed; 2 wrong usage or setting. */
+/** The command line. Exit codes: 0 done; 1 the address cannot be had, or the quickstart failed; 2 wrong usage or setting. */
 public final class SelectionServiceMain {
 
     private static final int FAILED = 1;
@@ -48,10 +48,7 @@ public final class SelectionServiceMain {
             err.println(e.getMessage());
             err.println("run --help tells the settings.");
             return USAGE;
-        } catch (CompletionException e) {
-            err.println("cannot listen: " + e.getCause());
-            return FAILED;
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             err.println(e.getMessage());
             return FAILED;
         } catch (InterruptedException e) {
@@ -125,7 +122,7 @@ public final class SelectionServiceMain {
                   --help                    shows this text
 
                 Settings of the router, each an option (a flag stands alone, or as --no-...) and, where one is named, a variable.
-                An option wins over a variable.
+                An option wins over a variable. Its value stands behind it, or behind an equals sign.
                 """);
         for (SelectionConfigReader.SettingName setting : SelectionConfigReader.settings()) {
             out.printf(
@@ -135,6 +132,7 @@ public final class SelectionServiceMain {
                     setting.environment().isEmpty() ? "" : "; " + String.join(", ", setting.environment()));
         }
         out.println();
-        out.println("Exit codes: 0 done; 1 the port is taken, or the quickstart failed; 2 wrong usage or setting.");
+        out.println(
+                "Exit codes: 0 done; 1 the address cannot be had, or the quickstart failed; 2 wrong usage or setting.");
     }
 }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.selection.config.SelectionConfigReader;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command as a user calls it, in process. */
 class SelectionServiceMainTest {
@@ -63,10 +67,27 @@ class SelectionServiceMainTest {
         "quickstart --nosuch 1, --nosuch",
         "--router-temperature warm, --router-temperature",
         "--remote-indexer-url http://127.0.0.1:1 --use-remote-indexer perhaps, --use-remote-indexer",
+        "quickstart --engines=17, --engines",
+        "engine --port=x, --port",
+        "index --port=x, --port",
+        "--workers-file --port 0, --workers-file",
+        "--remote-indexer-url http://127.0.0.1:1 --port 0, --remote-indexer-url",
+        "--use-remote-indexer --remote-indexer-url https://127.0.0.1:1 --port 0, --remote-indexer-url",
     })
     void option_thatCannotBeRead_isNamed(String arguments, String option) {
         assertThat(run(Map.of(), arguments.split(" "))).isEqualTo(2);
         assertThat(err.toString(StandardCharsets.UTF_8)).contains(option + ":", "--help");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "index "})
+    void address_thatCannotBeHad_isNamedByItsOptions(String mode) throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            String options = "--host 127.0.0.1 --port " + taken.getLocalPort();
+
+            assertThat(run(Map.of(), (mode + options).split(" "))).isEqualTo(1);
+            assertThat(err.toString(StandardCharsets.UTF_8)).startsWith(options + ": cannot listen there: ");
+        }
     }
 
     @Test
