@@ -34,6 +34,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class HttpRemoteIndex implements RemoteIndex, AutoCloseable {
 
+    private static final int PORT = 8090;
     private static final int CONNECTIONS = 64;
     private static final int MOST_PARTITIONS = 4096;
 
@@ -42,11 +43,12 @@ public final class HttpRemoteIndex implements RemoteIndex, AutoCloseable {
     private final Map<PartitionKey, Integer> blockSizes = new ConcurrentHashMap<>();
 
     /**
-     * @param service where it listens, for example {@code http://127.0.0.1:8090}
+     * @param service where it listens, for example {@code http://127.0.0.1:8090}, which is the default port
      * @param bound longest time of one lookup
+     * @throws IllegalArgumentException if the address is none of HTTP without TLS
      */
     public HttpRemoteIndex(Vertx vertx, URI service, Duration bound) {
-        calls = new Calls(vertx, service, CONNECTIONS, bound);
+        calls = new Calls(vertx, service, PORT, CONNECTIONS, bound);
         this.bound = bound;
     }
 

@@ -58,6 +58,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
 
+    private static final int PORT = 8092;
+
     private final Calls choices;
     private final Calls lifecycle;
     private final Duration callTimeout;
@@ -67,13 +69,16 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
     private final ConcurrentMap<String, RemoteBooking> handles = new ConcurrentHashMap<>();
 
     private HttpSelectionPool(Builder builder) {
-        choices = new Calls(builder.vertx, builder.service, builder.connections, builder.connectTimeout);
-        lifecycle = new Calls(builder.vertx, builder.service, builder.connections, builder.connectTimeout);
+        choices = new Calls(builder.vertx, builder.service, PORT, builder.connections, builder.connectTimeout);
+        lifecycle = new Calls(builder.vertx, builder.service, PORT, builder.connections, builder.connectTimeout);
         callTimeout = builder.callTimeout;
         ticker = builder.ticker;
     }
 
-    /** @param service where it listens, for example {@code http://127.0.0.1:8092} */
+    /**
+     * @param service where it listens, for example {@code http://127.0.0.1:8092}, which is the default port
+     * @throws IllegalArgumentException if the address is none of HTTP without TLS
+     */
     public static Builder builder(Vertx vertx, URI service) {
         return new Builder(vertx, service);
     }
@@ -235,9 +240,7 @@ public final class HttpSelectionPool implements SelectionPool, AutoCloseable {
         private Builder(Vertx vertx, URI service) {
             this.vertx = Objects.requireNonNull(vertx, "vertx");
             this.service = Objects.requireNonNull(service, "service");
-            if (service.getHost() == null) {
-                throw new IllegalArgumentException("service: " + service + " (expected: http://host:port)");
-            }
+            Calls.address(service, PORT);
         }
 
         /** Most connections for requests that may wait, and as many for those that do not; default 256. */

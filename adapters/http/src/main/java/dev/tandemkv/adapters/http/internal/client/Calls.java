@@ -16,6 +16,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -24,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Calls one service over a bounded number of kept connections. Thread-safe; a call that is cancelled gives its connection up. */
 public final class Calls implements AutoCloseable {
-
-    private static final int PORT = 8092;
 
     /**
      * One call.
@@ -65,20 +64,32 @@ public final class Calls implements AutoCloseable {
     private final String base;
 
     /**
+     * @param defaultPort where it listens if its address names no port
      * @param connections most connections at a time; further calls wait for one
      * @param connectTimeout longest time that a connection may take to be made
+     * @throws IllegalArgumentException if the address is none of HTTP without TLS
      */
-    public Calls(Vertx vertx, URI service, int connections, Duration connectTimeout) {
+    public Calls(Vertx vertx, URI service, int defaultPort, int connections, Duration connectTimeout) {
+        SocketAddress address = address(service, defaultPort);
         client = vertx.httpClientBuilder()
                 .with(new HttpClientOptions()
-                        .setDefaultHost(service.getHost())
-                        .setDefaultPort(service.getPort() < 0 ? PORT : service.getPort())
+                        .setDefaultHost(address.host())
+                        .setDefaultPort(address.port())
                         .setConnectTimeout((int) Math.min(Integer.MAX_VALUE, connectTimeout.toMillis()))
                         .setKeepAlive(true))
                 .with(new PoolOptions().setHttp1MaxSize(connections))
                 .build();
         String path = service.getRawPath() == null ? "" : service.getRawPath();
         base = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+    }
+
+    /** @throws IllegalArgumentException if the address is none of HTTP without TLS */
+    public static SocketAddress address(URI service, int defaultPort) {
+        if (service.getHost() == null || !"http".equalsIgnoreCase(service.getScheme())) {
+            throw new IllegalArgumentException("service: " + service + " (expected: http://host:port)");
+        }
+        return SocketAddress.inetSocketAddress(
+                service.getPort() < 0 ? defaultPort : service.getPort(), service.getHost());
     }
 
     /** Fails with a {@link SelectionException}; cancelling the stage gives the call up. */
