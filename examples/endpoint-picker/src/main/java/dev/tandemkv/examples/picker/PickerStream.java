@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PickerStream implements AutoCloseable {
 
-    private static final long PATIENCE_SECONDS = 10;
+    private static final long PATIENCE_SECONDS = 30;
 
     /** What came from the picker: a message, or the end. */
     private record Event(@Nullable ProcessingResponse answer, Status end) {}

@@ -47,7 +47,7 @@ class DisaggregatedTest {
         try (Assembly picker =
                 Assembly.start(options, Map.of("DYN_ROUTER_USE_KV_EVENTS", "false"), PickerObserver.none())) {
             CountDownLatch never = new CountDownLatch(1);
-            for (int i = 0; i < 1_000 && !picker.isReady(); i++) {
+            for (int i = 0; i < 5_000 && !picker.isReady(); i++) {
                 assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
             }
             assertThat(routed(picker))

@@ -129,7 +129,7 @@ class GatewayDocTest {
     /** Once the file is read. */
     private static List<WorkerSpec> workers(Assembly picker) throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
-        for (int i = 0; i < 1_000 && picker.pool().list().isEmpty(); i++) {
+        for (int i = 0; i < 5_000 && picker.pool().list().isEmpty(); i++) {
             assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
         }
         return picker.pool().list().stream().map(WorkerRecord::spec).toList();

@@ -66,7 +66,7 @@ class PickersTest {
 
     private static void await(String what, BooleanSupplier condition) throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
-        for (int i = 0; i < 1_000; i++) {
+        for (int i = 0; i < 5_000; i++) {
             if (condition.getAsBoolean()) {
                 return;
             }
