@@ -294,7 +294,7 @@ class BrokenPoolsTest {
 
     private static void awaitOthers(CyclicBarrier together) {
         try {
-            together.await(10, TimeUnit.SECONDS);
+            together.await(30, TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
