@@ -186,6 +186,29 @@ class CompensationTest {
         assertThat(c.pendingFrees()).isEmpty();
     }
 
+    @Test
+    void bookingArrivesBetweenTheLastFreeAndItsNews_isFreed() {
+        f.decode.next("reserve", Fault.HANG);
+        DisaggCoordinator c = f.builder()
+                .observer(new CoordinatorObserver() {
+                    @Override
+                    public void onCall(String planId, PlanEvent event, long nanos) {
+                        if (event.call() == PlanEvent.Call.FREE
+                                && event.leg() == Leg.DECODE
+                                && event.outcome() == PlanEvent.Outcome.DONE) {
+                            f.decode.resume();
+                        }
+                    }
+                })
+                .build();
+        failure(advanced(start(c), 6));
+        f.advanceSeconds(310);
+        assertThat(f.decode.frees).as("the booking came").contains("r/decode");
+        f.assertNothingHeld();
+        assertThat(c.openPlans()).isEmpty();
+        assertThat(c.pendingFrees()).isEmpty();
+    }
+
     private <T> CompletionStage<T> advanced(CompletionStage<T> stage, long seconds) {
         f.advanceSeconds(seconds);
         return stage;

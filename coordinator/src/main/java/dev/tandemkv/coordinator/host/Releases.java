@@ -92,8 +92,9 @@ final class Releases implements FreeTask.Listener {
         private void lateAnswer(FreeTask task, @Nullable Booking booking, @Nullable Throwable failure) {
             if (failure != null && Failures.bookedNothing(failure)) {
                 task.nothingWasBooked();
-            } else {
-                task.reserveEnded(booking);
+            } else if (!task.reserveEnded(booking) && booking != null) {
+                // The free by id had come to its end, at the latest with the lease, before the booking came.
+                free(booking, phase);
             }
         }
 

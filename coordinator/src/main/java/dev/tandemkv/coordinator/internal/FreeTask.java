@@ -156,19 +156,27 @@ public final class FreeTask {
                         "free", "no answer in " + port.retry().attemptBound(), null));
     }
 
-    /** The reserve whose outcome was unknown has ended, with a booking or without. */
-    public void reserveEnded(@Nullable Booking arrived) {
+    /**
+     * The reserve whose outcome was unknown has ended, with a booking or without.
+     *
+     * @return false if the release had come to its end before: a booking that arrives now is the caller's to free
+     */
+    public boolean reserveEnded(@Nullable Booking arrived) {
         boolean tryNow;
         synchronized (lock) {
+            if (settled != null) {
+                return false;
+            }
             reserveEnded = true;
             if (arrived != null) {
                 booking = arrived;
             }
-            tryNow = settled == null && running == null;
+            tryNow = running == null;
         }
         if (tryNow) {
             attempt();
         }
+        return true;
     }
 
     /** The reserve has ended and is known to have booked nothing. */

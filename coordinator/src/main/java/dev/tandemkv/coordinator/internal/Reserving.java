@@ -89,8 +89,9 @@ final class Reserving {
                     plan.record(reserveEvent(r, PlanEvent.Outcome.LATE, fault), after);
                     FreeTask free = PlanState.freeTask(r);
                     if (fault == null) {
-                        r.booking = booked;
-                        after.add(() -> free.reserveEnded(booked));
+                        Booking late = Objects.requireNonNull(booked);
+                        r.booking = late;
+                        after.add(() -> freeLate(r.leg, free, late));
                     } else if (Failures.bookedNothing(fault)) {
                         after.add(free::nothingWasBooked);
                     } else {
@@ -108,6 +109,13 @@ final class Reserving {
             }
         }
         after.run();
+    }
+
+    /** A booking arrived while its id was being freed, which may be over by now although the plan has not heard of it. */
+    private void freeLate(Leg leg, FreeTask free, Booking late) {
+        if (!free.reserveEnded(late)) {
+            registry.freeStray(plan.id, leg, late);
+        }
     }
 
     private void giveUp(Reservation r, Throwable cause) {

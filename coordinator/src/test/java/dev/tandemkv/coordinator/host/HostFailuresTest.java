@@ -442,6 +442,18 @@ class HostFailuresTest {
         assertNothingHeld(host);
     }
 
+    @Test
+    void bookingThatComesAfterItsLease_isFreedAllTheSame() {
+        f.pool.next("reserve", Fault.HANG);
+        CompletionStage<RoutedStream<Integer>> call = f.route(host, request());
+        f.client.cancel();
+        assertThat(failure(call)).isInstanceOf(CancelledException.class);
+        f.time.advance(Duration.ofMinutes(10));
+        assertThat(host.pendingFrees()).as("the lease has passed").isEmpty();
+        f.pool.resume();
+        assertNothingHeld(host);
+    }
+
     // ---- the host closes
 
     @Test

@@ -106,6 +106,8 @@ final class HostDriver {
                 .affinity(new AffinityResolver(sessions))
                 .health(health())
                 .maxMigrations(2)
+                // Half of the hosts believe in a lease that passes before what is late arrives.
+                .lease(Duration.ofMillis(seed % 2 == 0 ? 300_000 : 200))
                 .migration((payload, generated, failure) ->
                         generated > 3 ? Optional.empty() : Optional.of(payload + '+' + generated))
                 .build();

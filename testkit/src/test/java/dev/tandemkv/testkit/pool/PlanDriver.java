@@ -52,6 +52,12 @@ final class PlanDriver implements CoordinatorObserver {
     private final FaultyPool decode;
     private final DisaggCoordinator coordinator;
     private final boolean prefillAnchored;
+    /**
+     * One coordinator in five believes in a lease that passes before what is late arrives. Then a leg may have two live bookings, or one that
+     * nobody knows of yet; but not at the end.
+     */
+    private final boolean leaseIsTrue;
+
     private final List<RoutingPlan> plans = new ArrayList<>();
     private final List<CancellationSignal.Source> signals = new ArrayList<>();
     private final List<CompletableFuture<RoutingPlan>> calls = new ArrayList<>();
@@ -72,9 +78,11 @@ final class PlanDriver implements CoordinatorObserver {
         prefill.beforeEachCall(hook);
         decode.beforeEachCall(hook);
         prefillAnchored = order == PlanOrder.PREFILL_ANCHORED;
+        leaseIsTrue = seed % 5 != 0;
         DisaggCoordinator.Builder builder = DisaggCoordinator.builder(prefill, decode, time)
                 .ticker(time)
                 .order(order)
+                .lease(Duration.ofMillis(leaseIsTrue ? 300_000 : 200))
                 .observer(this);
         if (prefillAnchored && seed % 2 == 0) {
             builder.decodeFailure(DecodeFailurePolicy.KEEP_FOR_RETRY);
@@ -179,9 +187,11 @@ final class PlanDriver implements CoordinatorObserver {
     }
 
     void checkInvariants() {
-        oneLiveBookingPerLeg(prefillLedger, Leg.PREFILL);
-        oneLiveBookingPerLeg(decodeLedger, Leg.DECODE);
-        everythingHeldIsOwned();
+        if (leaseIsTrue) {
+            oneLiveBookingPerLeg(prefillLedger, Leg.PREFILL);
+            oneLiveBookingPerLeg(decodeLedger, Leg.DECODE);
+            everythingHeldIsOwned();
+        }
         plans.forEach(this::historyOnlyGrows);
         plans.forEach(this::sameZone);
     }
