@@ -16,10 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -37,7 +37,7 @@ class ReplicationConcurrencyTest {
 
     @Test
     void threadsOnThreeReplicas_noIdTwice_allEmptyAtTheEnd() throws Exception {
-        ExecutorService deliveries = Executors.newFixedThreadPool(2);
+        Deliveries deliveries = new Deliveries();
         InProcessBus bus = new InProcessBus(deliveries);
         for (int i = 0; i < 3; i++) {
             cores.add(new CoreFixture(
@@ -75,9 +75,7 @@ class ReplicationConcurrencyTest {
         }
         clock.get();
         threads.shutdown();
-        deliveries.submit(() -> {}).get();
         settle(deliveries);
-        assertThat(deliveries.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
         for (CoreFixture core : cores) {
             core.assertEmpty();
             SelectionStats stats = core.core.stats();
@@ -93,7 +91,7 @@ class ReplicationConcurrencyTest {
      */
     @Test
     void threadsWhileMessagesAreLostAndWorkersChange_endEmptyByTime() throws Exception {
-        ExecutorService deliveries = Executors.newFixedThreadPool(2);
+        Deliveries deliveries = new Deliveries();
         Random fate = new Random(5);
         InProcessBus bus = new InProcessBus(delivery -> {
             int copies;
@@ -145,11 +143,10 @@ class ReplicationConcurrencyTest {
         }
         threads.shutdown();
         for (int i = 0; i < 4; i++) {
-            settleOnce(deliveries);
+            deliveries.awaitIdle();
             time.advance(Duration.ofSeconds(200));
         }
         settle(deliveries);
-        assertThat(deliveries.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
         cores.forEach(CoreFixture::assertEmpty);
     }
 
@@ -177,19 +174,48 @@ class ReplicationConcurrencyTest {
         }
     }
 
-    private static void settleOnce(ExecutorService deliveries) throws Exception {
-        for (int both = 0; both < 4; both++) {
-            deliveries.submit(() -> {}).get();
-        }
-    }
-
     /** Alternates between delivering everything and applying it, because what is applied may be answered. */
-    private void settle(ExecutorService deliveries) throws Exception {
+    private void settle(Deliveries deliveries) throws InterruptedException {
         for (int i = 0; i < 20; i++) {
-            settleOnce(deliveries);
+            deliveries.awaitIdle();
             time.advance(Duration.ofMillis(1));
         }
-        deliveries.shutdown();
+        deliveries.awaitIdle();
+        deliveries.threads.shutdown();
+    }
+
+    /** Two threads that deliver. What one of them has taken and not delivered yet would arrive long after its time, as this test moves the time. */
+    private static final class Deliveries implements Executor {
+        private final ExecutorService threads = Executors.newFixedThreadPool(2);
+        /** What was handed over and is not done; guarded by this. */
+        private int open;
+
+        @Override
+        public void execute(Runnable delivery) {
+            synchronized (this) {
+                open++;
+            }
+            threads.execute(() -> {
+                try {
+                    delivery.run();
+                } finally {
+                    done();
+                }
+            });
+        }
+
+        private synchronized void done() {
+            if (--open == 0) {
+                notifyAll();
+            }
+        }
+
+        /** Waits until every delivery is done, those included that deliveries caused. */
+        synchronized void awaitIdle() throws InterruptedException {
+            while (open > 0) {
+                wait();
+            }
+        }
     }
 
     private void round(CoreFixture core, int thread, Random random) {
