@@ -26,6 +26,8 @@ public final class NaiveCatalog implements WorkerCatalog {
     public Runnable beforeItem = () -> {};
     /** Thrown by {@link #apply}, once set. */
     public RuntimeException applyFailure;
+    /** {@link #apply} does nothing and answers {@code null}. */
+    public boolean answersNothing;
 
     @Override
     public WorkerRecord upsert(WorkerSpec spec) {
@@ -61,6 +63,9 @@ public final class NaiveCatalog implements WorkerCatalog {
     public Results apply(CatalogChanges changes, CancellationSignal cancel) {
         if (applyFailure != null) {
             throw applyFailure;
+        }
+        if (answersNothing) {
+            return null;
         }
         Set<PartitionKey> touched = new HashSet<>();
         List<Result> removals = new ArrayList<>();

@@ -103,13 +103,14 @@ public final class CatalogReconciler implements AutoCloseable {
         }
         CompletionStage<Optional<CatalogSnapshot>> next;
         try {
-            next = source.nextSnapshot();
-        } catch (RuntimeException e) {
+            next = Objects.requireNonNull(source.nextSnapshot(), "the source's answer");
+        } catch (RuntimeException | Error e) {
             sourceFailed(e);
             return;
         }
-        next.whenComplete((snapshot, failure) ->
-                mailbox.post(failure == null ? () -> answered(snapshot) : () -> sourceFailed(unwrapped(failure))));
+        next.thenApply(snapshot -> Objects.requireNonNull(snapshot, "the membership of the source"))
+                .whenComplete((snapshot, failure) -> mailbox.post(
+                        failure == null ? () -> answered(snapshot) : () -> sourceFailed(unwrapped(failure))));
     }
 
     private static Throwable unwrapped(Throwable failure) {

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -120,10 +121,11 @@ final class Convergence {
         work.removals.forEach(id -> tracked.put(id, UNKNOWN));
         CatalogChanges.Results results;
         try {
-            results = catalog.apply(new CatalogChanges(work.upserts, work.removals), cancel);
+            results = Objects.requireNonNull(
+                    catalog.apply(new CatalogChanges(work.upserts, work.removals), cancel), "results of the catalog");
         } catch (ShutdownException e) {
             throw e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             SelectionException failure =
                     e instanceof SelectionException typed ? typed : new InternalException("applying a snapshot", e);
             work.upserts.forEach(spec -> observer.failed(spec.workerId(), failure));

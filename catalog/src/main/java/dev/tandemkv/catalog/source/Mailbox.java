@@ -29,7 +29,7 @@ final class Mailbox {
             }
             try {
                 next.run();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.error("A step of the reconciliation failed", e);
             }
         } while (posted.decrementAndGet() != 0);

@@ -111,14 +111,14 @@ final class Polling implements WorkerCatalogSource {
     private void look() {
         CompletionStage<CatalogSnapshot> read;
         try {
-            read = reader.get();
-        } catch (RuntimeException e) {
+            read = Objects.requireNonNull(reader.get(), "the reader's answer");
+        } catch (RuntimeException | Error e) {
             failed(e);
             return;
         }
         read.whenComplete((snapshot, failure) -> {
             if (snapshot == null) {
-                failed(Objects.requireNonNull(failure));
+                failed(failure == null ? new IllegalStateException("an answer with nothing in it") : failure);
             } else {
                 seen(snapshot);
             }

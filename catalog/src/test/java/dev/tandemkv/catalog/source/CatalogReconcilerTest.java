@@ -18,6 +18,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -348,6 +350,42 @@ class CatalogReconcilerTest {
         assertThat(catalog.ids()).as("not before the backoff").containsExactly(1L);
         advance(1);
         assertThat(catalog.ids()).containsExactly(2L);
+    }
+
+    /** A source of one's own may answer what no answer is. */
+    @Test
+    void sourceAnswersNonsense_isAFailureOfItAndNotTheEnd() {
+        List<Supplier<CompletionStage<Optional<CatalogSnapshot>>>> faults =
+                List.of(() -> null, () -> CompletableFuture.completedStage(null), () -> {
+                    throw new NoClassDefFoundError("client");
+                });
+        for (Supplier<CompletionStage<Optional<CatalogSnapshot>>> fault : faults) {
+            seen.clear();
+            catalog.records.clear();
+            AtomicInteger asked = new AtomicInteger();
+            InMemorySource sound = new InMemorySource();
+            sound.publish(workers(1));
+            CatalogReconciler own = CatalogReconciler.builder(
+                            catalog, () -> asked.getAndIncrement() == 0 ? fault.get() : sound.nextSnapshot(), time)
+                    .observer(observer)
+                    .build();
+            own.start();
+            assertThat(seen).containsExactly("source failed, again in 1");
+            advance(1);
+            assertThat(catalog.ids()).containsExactly(1L);
+            own.close();
+        }
+    }
+
+    @Test
+    void catalogAnswersNothing_itsWorkersAreTriedAgain() {
+        catalog.answersNothing = true;
+        source.publish(workers(1));
+        start();
+        assertThat(seen).containsExactly("!1");
+        catalog.answersNothing = false;
+        advance(5);
+        assertThat(catalog.ids()).containsExactly(1L);
     }
 
     @Test

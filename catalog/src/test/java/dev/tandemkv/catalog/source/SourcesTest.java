@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Fixed, in-memory and DNS sources. */
@@ -153,6 +154,34 @@ class SourcesTest {
         addresses = List.of();
         time.advance(Duration.ofSeconds(5));
         assertThat(now(next)).contains(CatalogSnapshot.empty());
+    }
+
+    @Test
+    void dnsSource_resolverAnswersNonsense_isAFailedLookup() throws Exception {
+        List<DnsResolver> faulty = List.of(name -> null, name -> CompletableFuture.completedStage(null), name -> {
+            throw new NoClassDefFoundError("resolver");
+        });
+        for (DnsResolver resolver : faulty) {
+            problems.clear();
+            AtomicInteger asked = new AtomicInteger();
+            List<InetAddress> known = List.of(address("10.0.0.1"));
+            DnsSource source = DnsSource.builder(
+                            "workers.svc",
+                            8000,
+                            name -> asked.incrementAndGet() == 2
+                                    ? resolver.resolve(name)
+                                    : CompletableFuture.completedStage(asked.get() < 2 ? known : List.of()),
+                            time)
+                    .observer(problems::add)
+                    .build();
+            now(source.nextSnapshot());
+            CompletionStage<Optional<CatalogSnapshot>> next = source.nextSnapshot();
+            time.advance(Duration.ofSeconds(5));
+            assertThat(problems).hasSize(1);
+            time.advance(Duration.ofSeconds(5));
+            assertThat(now(next)).as("it looks again").contains(CatalogSnapshot.empty());
+            source.close();
+        }
     }
 
     @Test
