@@ -17,6 +17,7 @@ import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.RemoteIndex;
 import dev.tandemkv.selection.host.ReportedLoad;
 import dev.tandemkv.selection.host.SelectionHost;
+import dev.tandemkv.selection.host.SharedCache;
 import dev.tandemkv.selection.policy.PolicyComponents;
 import dev.tandemkv.selection.policy.SelectionPolicy;
 import java.time.Duration;
@@ -258,6 +259,31 @@ class HostFaultsTest {
             now(waiting).close();
             f.assertEmpty();
         }
+    }
+
+    @Test
+    void scenario43_refreshOfTheSharedCacheFails_itsOldHitsCount() {
+        AtomicInteger asked = new AtomicInteger();
+        SharedCache shared = (tokens, blockSize, namespace) -> asked.incrementAndGet() <= 2
+                ? CompletableFuture.completedStage(List.of(new SharedCache.Range(0, 4)))
+                : CompletableFuture.failedStage(new IllegalStateException("away"));
+        CoreFixture f = queueing(
+                SelectionConfig.builder()
+                        .queueThreshold(0.0)
+                        .sharedCacheType("x")
+                        .build(),
+                SelectionHost.builder().sharedCache(shared).build());
+        Booking first = f.book(request(1, 64));
+        CompletableFuture<Booking> waiting =
+                reserve(f, request(2, 64).explanation(SelectRequest.Explain.EVERY_CANDIDATE));
+        f.time.advance(Duration.ofSeconds(11));
+        first.close();
+        assertThat(asked).hasValue(3);
+        // 4 raw - 0.5 x 4 shared + 4 decode
+        assertThat(now(waiting).selection().explanation().candidates().get(0).cost())
+                .isEqualTo(6);
+        now(waiting).close();
+        f.assertEmpty();
     }
 
     @Test

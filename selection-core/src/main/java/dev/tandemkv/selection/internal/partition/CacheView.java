@@ -197,16 +197,20 @@ public final class CacheView {
     Refresh refresh(Attempt attempt) {
         OverlapScores before = attempt.scores();
         LadderRung rung = attempt.rung();
+        int[] shared = attempt.sharedHits();
         attempt.lookedUp(null, rung);
         CompletionStage<?> later = lookUp(attempt);
         if (later == null) {
-            keepBetter(attempt, before, rung);
+            keepBetter(attempt, before, rung, shared);
             return null;
         }
-        return new Refresh(later, () -> keepBetter(attempt, before, rung));
+        return new Refresh(later, () -> keepBetter(attempt, before, rung, shared));
     }
 
-    private void keepBetter(Attempt attempt, @Nullable OverlapScores before, LadderRung rung) {
+    private void keepBetter(Attempt attempt, @Nullable OverlapScores before, LadderRung rung, int @Nullable [] shared) {
+        if (attempt.sharedHits() == null) {
+            attempt.sharedHits(shared);
+        }
         boolean worse = attempt.rung() != rung && attempt.rung().worse(rung) == attempt.rung();
         if (worse || attempt.failure() != null) {
             attempt.unfail();
