@@ -7,6 +7,7 @@ import static dev.tandemkv.selection.CoreFixture.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tandemkv.affinity.PinPolicy;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.CatalogChanges;
 import dev.tandemkv.catalog.PartitionKey;
@@ -17,7 +18,11 @@ import dev.tandemkv.catalog.WorkerRecord;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.time.CancellationSignal;
 import dev.tandemkv.indexer.event.KvEvent;
+import dev.tandemkv.selection.config.QueueConfig;
+import dev.tandemkv.selection.config.QueuePolicy;
 import dev.tandemkv.selection.config.SelectionConfig;
+import dev.tandemkv.selection.config.SelectionConfigBuilder;
+import dev.tandemkv.selection.config.SessionConfig;
 import dev.tandemkv.selection.host.InProcessBus;
 import dev.tandemkv.selection.host.KvEventIngress;
 import dev.tandemkv.selection.host.KvIndexSource;
@@ -141,6 +146,30 @@ class CasesTest {
                 .anySatisfy(line -> assertThat(line).startsWith("router_queue_threshold"))
                 .anySatisfy(line -> assertThat(line).startsWith("overlap_score_credit_decay"));
         assertThat(SelectionConfig.DEFAULTS.withoutEffect()).isEmpty();
+    }
+
+    @Test
+    void kR1_settingsOfAQueueOrOfSessionsThatThereAreNot_areNamed() {
+        SelectionConfigBuilder idle = SelectionConfig.builder()
+                .queuePolicy(QueuePolicy.WSPT)
+                .queueNoWorkers(QueueConfig.NoWorkers.FAIL)
+                .sessionLoadMargin(8.0)
+                .sessionPinPolicy(PinPolicy.BIND)
+                .sessionOverloaded(SessionConfig.Overloaded.SPILL_KEEP_BINDING);
+        assertThat(idle.build().withoutEffect().stream()
+                        .map(line -> line.substring(0, line.indexOf(':')))
+                        .toList())
+                .containsExactlyInAnyOrder(
+                        "router_queue_policy",
+                        "queue_no_workers",
+                        "session_load_margin",
+                        "session_pin_policy",
+                        "session_overloaded");
+        assertThat(idle.queueThreshold(0.5)
+                        .sessionAffinityTtl(Duration.ofMinutes(1))
+                        .build()
+                        .withoutEffect())
+                .isEmpty();
     }
 
     @Test

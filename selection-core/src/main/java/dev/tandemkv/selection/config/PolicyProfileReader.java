@@ -71,7 +71,7 @@ final class PolicyProfileReader {
         List<QueueClass> classes = new ArrayList<>();
         String classList = named(path, node, "classes", "policy_classes");
         for (JsonNode each : array(path + classList, node.path(classList))) {
-            classes.add(queueClass(path + classList + '.', each));
+            classes.add(queueClassAt(path + classList + '.', each));
         }
         JsonNode family = node.get("default_policy_family");
         String fallback = family == null
@@ -96,6 +96,17 @@ final class PolicyProfileReader {
             throw new BadRequestException(path + upstream, node.get(upstream), "not beside " + ours);
         }
         return node.has(upstream) ? upstream : ours;
+    }
+
+    /** A value that a class refuses names only its own field; the path to it is added here. */
+    private static QueueClass queueClassAt(String path, JsonNode node) {
+        try {
+            return queueClass(path, node);
+        } catch (BadRequestException e) {
+            throw e.field().startsWith(path)
+                    ? e
+                    : new BadRequestException(path + e.field(), e.value(), e.expectation());
+        }
     }
 
     private static QueueClass queueClass(String path, JsonNode node) {
@@ -174,6 +185,9 @@ final class PolicyProfileReader {
         requireKnown(path, node, Set.of("name", "type", "parameters"));
         Map<String, Object> parameters = new HashMap<>();
         JsonNode given = node.path("parameters");
+        if (!given.isMissingNode()) {
+            SelectionConfigReader.requireObject(path + "parameters", given);
+        }
         for (Map.Entry<String, JsonNode> field : given.properties()) {
             parameters.put(field.getKey(), plain(path + "parameters." + field.getKey(), field.getValue()));
         }

@@ -1,5 +1,6 @@
 package dev.tandemkv.selection.config;
 
+import dev.tandemkv.affinity.PinPolicy;
 import dev.tandemkv.catalog.BadRequestException;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,9 +95,40 @@ public record SelectionConfig(
         if (index.sharedCacheType() == null && scoring.sharedCacheMultiplier() > 0) {
             idle.add("shared_cache_multiplier: there is no shared_cache_type");
         }
+        if (sessions.table() == null) {
+            sessionSettings().forEach(setting -> idle.add(setting + ": session_affinity_ttl_secs is not set"));
+        }
+        if (queue.threshold() == null && queue.profiles().equals(QueueProfiles.NONE)) {
+            queueSettings().forEach(setting -> idle.add(setting + ": no request waits without router_queue_threshold"));
+        }
         if (!disaggregation.enabled() && disaggregation.policy() != DisaggConfig.Policy.ISL_BOUNDING) {
             idle.add("conditional_disagg_policy: conditional_disagg_enabled is false");
         }
         return List.copyOf(idle);
+    }
+
+    private List<String> sessionSettings() {
+        List<String> set = new ArrayList<>();
+        if (sessions.loadMargin() != null) {
+            set.add("session_load_margin");
+        }
+        if (sessions.pinPolicy() != PinPolicy.VALIDATE) {
+            set.add("session_pin_policy");
+        }
+        if (sessions.overloaded() != SessionConfig.Overloaded.WAIT) {
+            set.add("session_overloaded");
+        }
+        return set;
+    }
+
+    private List<String> queueSettings() {
+        List<String> set = new ArrayList<>();
+        if (queue.policy() != QueuePolicy.FCFS) {
+            set.add("router_queue_policy");
+        }
+        if (queue.noWorkers() != QueueConfig.NoWorkers.WAIT) {
+            set.add("queue_no_workers");
+        }
+        return set;
     }
 }

@@ -106,7 +106,7 @@ public final class SelectionConfigReader {
         String profile = unread.remove(PROFILE);
         String file = profile == null ? environment.get(PROFILE_VARIABLE) : profile;
         if (file != null) {
-            PolicyProfileReader.read(profiles.apply(Path.of(file)), builder);
+            PolicyProfileReader.read(profiles.apply(profilePath(file)), builder);
         }
         if (!unread.isEmpty()) {
             Map.Entry<String, String> unknown = unread.entrySet().iterator().next();
@@ -151,8 +151,16 @@ public final class SelectionConfigReader {
     }
 
     private static void readProfile(JsonNode value, SelectionConfigBuilder builder) {
-        JsonNode tree = value.isTextual() ? parse(PROFILE, read(PROFILE, Path.of(value.textValue()))) : value;
+        JsonNode tree = value.isTextual() ? parse(PROFILE, read(PROFILE, profilePath(value.textValue()))) : value;
         PolicyProfileReader.read(tree, builder);
+    }
+
+    private static Path profilePath(String text) {
+        Path path = Setting.path(text);
+        if (path == null) {
+            throw new BadRequestException(PROFILE, text, "the path of a file");
+        }
+        return path;
     }
 
     static void requireObject(String field, JsonNode node) {

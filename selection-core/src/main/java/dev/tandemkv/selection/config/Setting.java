@@ -3,6 +3,8 @@ package dev.tandemkv.selection.config;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tandemkv.catalog.BadRequestException;
 import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -100,6 +102,26 @@ record Setting<T>(
                 text -> text.isEmpty() ? null : text,
                 "a text",
                 apply);
+    }
+
+    /** The path of a file, which is not looked at. */
+    static Setting<Path> file(String name, BiConsumer<SelectionConfigBuilder, Path> apply, String... environment) {
+        return new Setting<>(
+                name,
+                List.of(environment),
+                node -> node.isTextual() ? path(node.textValue()) : null,
+                Setting::path,
+                "the path of a file",
+                apply);
+    }
+
+    /** {@code null} where the text is no path. */
+    static @Nullable Path path(String text) {
+        try {
+            return text.isEmpty() ? null : Path.of(text);
+        } catch (InvalidPathException e) {
+            return null;
+        }
     }
 
     /** Seconds, fractions allowed. */

@@ -1,6 +1,7 @@
 package dev.tandemkv.selection.config;
 
 import static dev.tandemkv.selection.config.Setting.choice;
+import static dev.tandemkv.selection.config.Setting.file;
 import static dev.tandemkv.selection.config.Setting.flag;
 import static dev.tandemkv.selection.config.Setting.integer;
 import static dev.tandemkv.selection.config.Setting.number;
@@ -14,7 +15,6 @@ import dev.tandemkv.affinity.RebindMoment;
 import dev.tandemkv.selection.config.IndexConfig.ApproximateCachePolicy;
 import dev.tandemkv.selection.config.TrackingConfig.PrefillLoadModel;
 import dev.tandemkv.selection.config.TrackingConfig.TrackingHash;
-import java.nio.file.Path;
 import java.util.List;
 
 /** The one list of settings that files and the environment know. */
@@ -57,7 +57,7 @@ final class Settings {
                     SelectionConfigBuilder::trackPrefillTokens,
                     "DYN_ROUTER_TRACK_PREFILL_TOKENS"),
             choice("router_tracking_hash", TrackingHash.values(), SelectionConfigBuilder::trackingHash),
-            word("router_tracking_hash_key_file", (b, file) -> b.trackingHashKeyFile(Path.of(file))),
+            file("router_tracking_hash_key_file", SelectionConfigBuilder::trackingHashKeyFile),
             word("router_tracking_hash_key_id", SelectionConfigBuilder::trackingHashKeyId),
             choice("router_prefill_load_model", PrefillLoadModel.values(), SelectionConfigBuilder::prefillLoadModel),
             seconds("router_ttl_secs", SelectionConfigBuilder::approximateTtl),

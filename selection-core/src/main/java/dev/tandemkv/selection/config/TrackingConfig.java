@@ -57,12 +57,13 @@ public record TrackingConfig(
             Check.that(hashKeyFile != null, "router_tracking_hash_key_file", "none", "a file with a 32-byte key");
             Check.that(hashKeyId != null && !hashKeyId.isEmpty(), "router_tracking_hash_key_id", "none", "a key id");
         } else {
-            Check.that(
-                    hashKeyFile == null && hashKeyId == null,
-                    "router_tracking_hash_key_id",
-                    String.valueOf(hashKeyId),
-                    "none unless router_tracking_hash is keyed-xxh3-v1");
+            requireNoKey("router_tracking_hash_key_file", hashKeyFile);
+            requireNoKey("router_tracking_hash_key_id", hashKeyId);
         }
+    }
+
+    private static void requireNoKey(String field, @Nullable Object value) {
+        Check.that(value == null, field, String.valueOf(value), "none unless router_tracking_hash is keyed-xxh3-v1");
     }
 
     /** The values on their way into such a record; they begin as the defaults. */

@@ -56,6 +56,27 @@ class SelectionConfigReaderTest {
     }
 
     @Test
+    void scenario54_settingsOfAnotherHash_namedEachByItself() {
+        assertThat(fieldOf("{\"router_tracking_hash_key_file\": \"key\"}")).isEqualTo("router_tracking_hash_key_file");
+        assertThat(fieldOf("{\"router_tracking_hash_key_id\": \"key\"}")).isEqualTo("router_tracking_hash_key_id");
+        assertThat(fieldOf("{\"router_tracking_hash_key_file\": \"a\\u0000b\"}"))
+                .isEqualTo("router_tracking_hash_key_file");
+        assertThat(fieldOf("{\"router_policy_config\": \"a\\u0000b\"}")).isEqualTo("router_policy_config");
+    }
+
+    @Test
+    void scenario54_profile_aClassNamesItsPlaceAndParametersAreAnObject() {
+        String profile =
+                "{\"router_policy_config\": {\"models\": {\"m\": {\"classes\": [{\"name\": \"a\", \"quantum\": 0}]}}}}";
+        assertThat(fieldOf(profile)).isEqualTo("models.m.classes.quantum");
+        for (String parameters : List.of("[]", "3", "null")) {
+            assertThat(fieldOf("{\"router_policy_config\": {\"worker_selection\": {\"instances\": [{\"name\": \"a\","
+                            + " \"type\": \"lmetric\", \"parameters\": " + parameters + "}]}}}"))
+                    .isEqualTo("worker_selection.instances.parameters");
+        }
+    }
+
+    @Test
     void scenario54_kO3_everySetting_refusesMinusOneByItsOwnName() {
         for (Setting<?> setting : Settings.ALL) {
             assertThat(fieldOf("{\"" + setting.name() + "\": -1}")).isEqualTo(setting.name());
