@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -56,6 +56,9 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     private static final long LONGEST_POLL_MILLIS = 60_000;
 
+    /** Two for each rank of a large fleet: what it publishes, and what it is asked at the start. JeroMQ's own bound is 1,024. */
+    private static final int MOST_SOCKETS = 16_384;
+
     /** Longest delay: farther apart, points in time cannot be compared any more. */
     private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 4;
 
@@ -96,15 +99,14 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     private final AtomicInteger commandsWaiting = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicLong failures = new AtomicLong();
+    private final AtomicInteger sockets = new AtomicInteger();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-    private final Map<ZMQ.Socket, ConnectionReceiver> receivers = new LinkedHashMap<>();
+    private final Map<ZMQ.Socket, ConnectionReceiver> receivers = new HashMap<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>(SocketLoop::earlierFirst);
     private long timersMade;
-    private List<ZMQ.Socket> polled = List.of();
-    private ZMQ.@Nullable Poller poller;
 
-    /** Whether sockets came or went since the poller was made. */
-    private boolean changed;
+    /** The wake-up pipe first, then the sockets that are listened to. */
+    private final ZMQ.Poller poller;
 
     private boolean running = true;
 
@@ -114,12 +116,15 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         observer = builder.observer;
         thread = builder.threads.newThread(this::run);
         context.setLinger(0);
+        context.getContext().setMaxSockets(MOST_SOCKETS);
         try {
             wake = new WakePipe();
         } catch (IOException e) {
             context.close();
             throw new UncheckedIOException(e);
         }
+        poller = context.createPoller(1);
+        poller.register(wake.source(), ZMQ.Poller.POLLIN);
     }
 
     /** Starts the description of a loop. */
@@ -189,6 +194,11 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         return failures.get();
     }
 
+    /** How many sockets are open. At most 16,384 can be, those included that were closed a moment ago. */
+    public int sockets() {
+        return sockets.get();
+    }
+
     /** Closes every socket and ends the thread; waits for it, unless called by it. Idempotent. */
     @Override
     public void close() {
@@ -205,6 +215,7 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     /** A socket of the loop; the caller connects or binds it and then listens to it. */
     public ZMQ.Socket open(SocketType type) {
         ZMQ.Socket socket = context.createSocket(type);
+        sockets.incrementAndGet();
         socket.setHandshakeIvl(handshakeMillis);
         return socket;
     }
@@ -216,14 +227,17 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
 
     /** As {@link #listen}, for who has to tell connections apart. */
     void listenByConnection(ZMQ.Socket socket, ConnectionReceiver receiver) {
-        receivers.put(socket, receiver);
-        changed = true;
+        if (receivers.put(socket, receiver) == null) {
+            poller.register(socket, ZMQ.Poller.POLLIN);
+        }
     }
 
     /** Closes a socket of the loop; what waits in it is dropped. */
     public void close(ZMQ.Socket socket) {
-        receivers.remove(socket);
-        changed = true;
+        if (receivers.remove(socket) != null) {
+            poller.unregister(socket);
+        }
+        sockets.decrementAndGet();
         socket.close();
     }
 
@@ -272,35 +286,22 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     }
 
     private void poll() {
-        ZMQ.Poller ready = poller();
-        ready.poll(pollMillis());
-        if (ready.pollin(0)) {
+        poller.poll(pollMillis());
+        if (poller.pollin(0)) {
             wake.drain();
         }
-        List<ZMQ.Socket> sockets = polled;
-        for (int i = 0; i < sockets.size(); i++) {
-            if (ready.pollin(i + 1)) {
-                receive(sockets.get(i), TURN);
-            }
-        }
+        readable().forEach(socket -> receive(socket, TURN));
     }
 
-    /** Rebuilt when sockets came or went, which is rare. */
-    private ZMQ.Poller poller() {
-        ZMQ.Poller present = poller;
-        if (present != null && !changed) {
-            return present;
+    /** Found before any is read: what is read may open and close sockets. */
+    private List<ZMQ.Socket> readable() {
+        List<ZMQ.Socket> ready = new ArrayList<>();
+        for (int i = 1; i <= receivers.size(); i++) {
+            if (poller.pollin(i)) {
+                ready.add(poller.getSocket(i));
+            }
         }
-        if (present != null) {
-            present.close();
-        }
-        polled = List.copyOf(receivers.keySet());
-        ZMQ.Poller fresh = context.createPoller(polled.size() + 1);
-        fresh.register(wake.source(), ZMQ.Poller.POLLIN);
-        polled.forEach(socket -> fresh.register(socket, ZMQ.Poller.POLLIN));
-        poller = fresh;
-        changed = false;
-        return fresh;
+        return ready;
     }
 
     private long pollMillis() {
@@ -374,11 +375,9 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
     }
 
     private void end() {
-        ZMQ.Poller last = poller;
-        if (last != null) {
-            last.close();
-        }
+        poller.close();
         context.close();
+        sockets.set(0);
         wake.close();
         ended.complete(true);
         commands.clear();
