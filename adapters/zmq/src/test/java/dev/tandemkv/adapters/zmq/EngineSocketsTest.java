@@ -93,16 +93,17 @@ class EngineSocketsTest {
             subscriber.connect(publisher.endpoint());
             subscriber.setReceiveTimeOut(20);
             // Until the subscription has arrived, what is published is lost.
-            byte[] first = null;
-            while (first == null) {
+            AtomicReference<byte[]> first = new AtomicReference<>();
+            Eventually.await(() -> {
                 published.add(hex(twin.publish(1, List.of(store(5)))));
                 sockets.call(() -> {
                     rank.get().store(store(5));
                     return rank.get().publish(1);
                 });
-                first = subscriber.recv();
-            }
-            received = new ArrayList<>(List.of(HexFormat.of().formatHex(first)));
+                first.set(subscriber.recv());
+                return first.get() != null;
+            });
+            received = new ArrayList<>(List.of(HexFormat.of().formatHex(first.get())));
             received.addAll(receive(subscriber));
         }
 
@@ -119,14 +120,15 @@ class EngineSocketsTest {
         first.close();
         first.close();
 
-        EngineSockets.Publisher second = null;
-        while (second == null) {
-            second = tryBind(first);
-        }
-        assertThat(second.endpoint()).isEqualTo(first.endpoint());
-        assertThat(second.replayEndpoint()).isEqualTo(first.replayEndpoint());
+        AtomicReference<EngineSockets.Publisher> second = new AtomicReference<>();
+        Eventually.await(() -> {
+            second.set(tryBind(first));
+            return second.get() != null;
+        });
+        assertThat(second.get().endpoint()).isEqualTo(first.endpoint());
+        assertThat(second.get().replayEndpoint()).isEqualTo(first.replayEndpoint());
         sockets.close();
-        second.close();
+        second.get().close();
     }
 
     private EngineSockets.@Nullable Publisher tryBind(EngineSockets.Publisher like) {

@@ -20,9 +20,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +55,7 @@ class FleetProofTest {
             .toList();
 
     @Test
+    @Timeout(value = 4, unit = TimeUnit.MINUTES)
     void fleetUnderEveryFault_endsAsItsEnginesAre_andSaysWhatItLost() throws InterruptedException {
         try (SocketLoop loop =
                         SocketLoop.builder().handshake(Duration.ofMillis(500)).start();
@@ -174,14 +177,17 @@ class FleetProofTest {
             standing.countDown();
             gate.acquireUninterruptibly();
         });
-        standing.await();
-        sockets.call(() -> {
-            for (int i = 0; i < BURST; i++) {
-                IMPATIENT.forEach(id -> fleet.get(id).step(BLOCKS));
-            }
-            return true;
-        });
-        gate.release();
+        try {
+            standing.await();
+            sockets.call(() -> {
+                for (int i = 0; i < BURST; i++) {
+                    IMPATIENT.forEach(id -> fleet.get(id).step(BLOCKS));
+                }
+                return true;
+            });
+        } finally {
+            gate.release();
+        }
     }
 
     /**

@@ -7,6 +7,7 @@ import static dev.tandemkv.adapters.zmq.IngressFixture.shortWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.adapters.enginewire.WireLimits;
+import dev.tandemkv.adapters.enginewire.neutral.ListenerStats;
 import dev.tandemkv.catalog.WorkerSpec;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -161,7 +162,7 @@ class HostileEngineTest {
                 FakeEngine engine = FakeEngine.bound()) {
             f.follow(engine);
             engine.store(null, 1);
-            await(() -> f.score(1) == 1);
+            await(() -> f.score(1) == 1 && f.isExact());
             byte[] deep = new byte[100_000];
             Arrays.fill(deep, (byte) 0x91);
             byte[] huge = {(byte) 0xdd, (byte) 0x7f, (byte) 0xff, (byte) 0xff, (byte) 0xff};
@@ -175,10 +176,14 @@ class HostileEngineTest {
             engine.store(1L, 2);
             engine.store(2L, 3);
             await(() -> f.score(1, 2, 3) == 3);
-            assertThat(f.ingress().listenerOf(RANK).orElseThrow().messages().frameAnomalies())
-                    .isEqualTo(4);
-            assertThat(f.ingress().listenerOf(RANK).orElseThrow().messages().undecodable())
-                    .isEqualTo(3);
+            // On a busy machine the blocks may have come by a replay, which overtakes what was published before it.
+            await(() -> messages(f).frameAnomalies() >= 4 && messages(f).undecodable() >= 3);
+            assertThat(messages(f).frameAnomalies()).isEqualTo(4);
+            assertThat(messages(f).undecodable()).isEqualTo(3);
         }
+    }
+
+    private static ListenerStats messages(IngressFixture f) {
+        return f.ingress().listenerOf(RANK).orElseThrow().messages();
     }
 }

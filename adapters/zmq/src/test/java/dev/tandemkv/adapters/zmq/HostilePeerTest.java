@@ -16,6 +16,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -76,7 +77,9 @@ class HostilePeerTest {
             old.follow(engine);
             engine.store(null, 1);
             await(() -> old.score(1) == 1 && old.isExact());
-            fresh.with(DumpPeers.of(List.of(answering(body), dumps.uri())).withDelay(Duration.ZERO));
+            fresh.with(DumpPeers.of(List.of(answering(body), dumps.uri()))
+                    .withDelay(Duration.ZERO)
+                    .withTimeout(Duration.ofSeconds(25)));
             fresh.ingress().reconcile(null, following(engine));
 
             await(() -> fresh.feed().status(RANK).isPresent() && fresh.score(1) == 1 && fresh.isExact());
@@ -101,7 +104,8 @@ class HostilePeerTest {
                     out.write("GET /dump HTTP/1.1\r\nHost: x".getBytes(StandardCharsets.US_ASCII));
                     out.flush();
                 }
-                fresh.with(DumpPeers.of(List.of(dumps.uri()))
+                // Who is cut off on a busy machine, because the patience is as short for all, asks again.
+                fresh.with(DumpPeers.of(Collections.nCopies(100, dumps.uri()))
                         .withDelay(Duration.ZERO)
                         .withTimeout(Duration.ofSeconds(20)));
                 fresh.ingress().reconcile(null, following(engine));

@@ -43,7 +43,7 @@ class PeerDumpTest {
     }
 
     private static DumpPeers asking(URI... addresses) {
-        return DumpPeers.of(List.of(addresses)).withDelay(Duration.ZERO);
+        return DumpPeers.of(List.of(addresses)).withDelay(Duration.ZERO).withTimeout(Duration.ofSeconds(25));
     }
 
     /** An engine whose ring no longer has its beginning, followed by a gateway that knows everything. */

@@ -17,6 +17,9 @@ public final class RawSocket implements AutoCloseable {
 
     private static final int HANDSHAKE_MILLIS = 1_000;
 
+    /** Longest wait of one call: it ends with nothing, where the limit of the test would interrupt it, which breaks JeroMQ's sockets. */
+    private static final int PATIENCE_MILLIS = 30_000;
+
     private final ZContext context = new ZContext();
     private final ZMQ.Socket socket;
 
@@ -24,6 +27,8 @@ public final class RawSocket implements AutoCloseable {
         socket = context.createSocket(type);
         socket.setLinger(0);
         socket.setHandshakeIvl(HANDSHAKE_MILLIS);
+        socket.setReceiveTimeOut(PATIENCE_MILLIS);
+        socket.setSendTimeOut(PATIENCE_MILLIS);
     }
 
     public static RawSocket of(SocketType type) {

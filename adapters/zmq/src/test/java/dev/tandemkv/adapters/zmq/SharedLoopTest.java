@@ -11,6 +11,7 @@ import dev.tandemkv.selection.host.ReplicaChannel;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** One loop for several: what ends one of them, or the loop, while the others are at work. */
@@ -65,7 +66,7 @@ class SharedLoopTest {
                 while (!refused) {
                     refused = isRefused(f, engine);
                 }
-                end.join();
+                assertThat(end).succeedsWithin(30, TimeUnit.SECONDS);
                 f.close();
                 assertThat(loop.failures()).isZero();
             }

@@ -17,8 +17,8 @@ import dev.tandemkv.indexer.event.FeedCounter;
 import dev.tandemkv.testkit.engine.wire.FaultyLine.Fault;
 import dev.tandemkv.testkit.engine.wire.PublisherConfig;
 import dev.tandemkv.testkit.engine.wire.WireDialect;
+import java.time.Duration;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -120,7 +120,7 @@ class ZmqKvEventIngressTest {
         try (FakeEngine engine = FakeEngine.bound()) {
             f.follow(engine);
             grow(engine, 20);
-            await(() -> f.score(chain(20)) == 20);
+            await(() -> f.score(chain(20)) == 20 && f.isExact());
             engine.restart();
             engine.store(null, 1000);
 
@@ -132,13 +132,18 @@ class ZmqKvEventIngressTest {
 
     @Test
     void silentReplaySocket_timesOutAndLiveBatchesGoOn() {
-        try (FakeEngine engine = FakeEngine.bound()) {
+        ZmqSettings impatient = IngressFixture.shortWaits()
+                .replaySilence(Duration.ofMillis(200))
+                .build();
+        try (FakeEngine engine = FakeEngine.bound();
+                IngressFixture own = new IngressFixture(impatient)) {
             engine.muteReplay(true);
-            f.ingress().reconcile(null, following(engine));
-            keepPublishing(engine, 100, () -> f.count(FeedCounter.RECOVERY_FAILURES) > 0 && f.index.blocks(RANK) > 0);
-            engine.muteReplay(false);
-
-            assertThat(f.feed().exactness(RANK)).isPresent();
+            own.follow(engine);
+            long[] last = {0};
+            await(() -> {
+                engine.store(last[0] == 0 ? null : (Long) last[0], ++last[0]);
+                return own.count(FeedCounter.RECOVERY_FAILURES) > 0 && own.score(1) == 1;
+            });
         }
     }
 
@@ -230,15 +235,5 @@ class ZmqKvEventIngressTest {
                         null,
                         PLAIN.toBuilder().kvEventsEndpoint("tcp://127.0.0.1:1").build()))
                 .isInstanceOf(ShutdownException.class);
-    }
-
-    /** A subscription takes its time: publishes on until something has happened. */
-    private static void keepPublishing(FakeEngine engine, long parent, BooleanSupplier happened) {
-        long[] last = {parent};
-        await(() -> {
-            engine.store(parent >= 100 ? null : (Long) last[0], last[0] + 1);
-            last[0]++;
-            return happened.getAsBoolean();
-        });
     }
 }

@@ -1,5 +1,6 @@
 package dev.tandemkv.adapters.zmq.mesh;
 
+import dev.tandemkv.catalog.WorkerRank;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -33,6 +34,11 @@ final class GatewayProcess {
                 String.valueOf(gateway.replica.book(command[1], command[2]).workerId());
             case "look" ->
                 String.valueOf(gateway.replica.look(command[1], command[2]).workerId());
+            case "sticks" -> {
+                WorkerRank bound = WorkerRank.of(Long.parseLong(command[2]));
+                gateway.await(() -> gateway.replica.look("prompt", command[1]).equals(bound));
+                yield "sticks";
+            }
             case "close" -> {
                 gateway.replica.free(command[1]);
                 yield "closed";
