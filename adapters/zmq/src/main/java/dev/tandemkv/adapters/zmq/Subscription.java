@@ -17,6 +17,10 @@ final class Subscription {
 
     private static final int EVENTS = zmq.ZMQ.ZMQ_EVENT_HANDSHAKE_PROTOCOL | zmq.ZMQ.ZMQ_EVENT_DISCONNECTED;
 
+    private static final int KEEP_ALIVE_IDLE_SECONDS = 15;
+    private static final int KEEP_ALIVE_INTERVAL_SECONDS = 5;
+    private static final int KEEP_ALIVE_PROBES = 3;
+
     private final SocketLoop loop;
     private final ZMQ.Socket socket;
     private final String endpoint;
@@ -71,6 +75,11 @@ final class Subscription {
         socket.setMaxMsgSize(settings.limits().payloadBytes());
         socket.setReconnectIVL((int) settings.reconnectMin().toMillis());
         socket.setReconnectIVLMax((int) settings.reconnectMax().toMillis());
+        // A host that vanishes closes nothing.
+        socket.setTCPKeepAlive(1);
+        socket.setTCPKeepAliveIdle(KEEP_ALIVE_IDLE_SECONDS);
+        socket.setTCPKeepAliveInterval(KEEP_ALIVE_INTERVAL_SECONDS);
+        socket.setTCPKeepAliveCount(KEEP_ALIVE_PROBES);
     }
 
     /** Called by JeroMQ's own threads. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     are replayed; default 100,000
  * @param replayBatches most batches of one answer to a replay request; what an engine has beyond them is asked for anew; default 100,000, ten
  *     times what engines keep
- * @param replaySilence after which an engine that sends no more replies is not waited for; default 2 s
+ * @param replaySilence after which an engine that sends no more replies is not waited for; default 5 s
  * @param handshake after which a connection whose greetings are not exchanged is made anew, by a loop of the ingress' own; default 1 s
  * @param reconnectMin first wait before a lost connection is made anew; default 100 ms
  * @param reconnectMax longest wait; it doubles up to that; default 10 s
@@ -65,7 +65,7 @@ public record ZmqSettings(
         private WireLimits limits = WireLimits.defaults();
         private int receiveHighWater = 100_000;
         private int replayBatches = 100_000;
-        private Duration replaySilence = Duration.ofSeconds(2);
+        private Duration replaySilence = Duration.ofSeconds(5);
         private Duration handshake = Duration.ofSeconds(1);
         private Duration reconnectMin = Duration.ofMillis(100);
         private Duration reconnectMax = Duration.ofSeconds(10);
