@@ -4,16 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -59,8 +57,17 @@ final class EnvoyProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("envoy.log").toFile())
                 .start();
-        Eventually.holds("Envoy listens", () -> listening(process, admin).isPresent());
-        return new EnvoyProcess(process, listening(process, admin).orElseThrow());
+        try {
+            AtomicReference<URI> gateway = new AtomicReference<>();
+            Eventually.holds("Envoy listens", () -> {
+                listening(process, admin).ifPresent(gateway::set);
+                return gateway.get() != null;
+            });
+            return new EnvoyProcess(process, gateway.get());
+        } catch (AssertionError | RuntimeException e) {
+            process.destroyForcibly();
+            throw e;
+        }
     }
 
     private static String fill(String config, Map<String, String> values) {
@@ -84,21 +91,20 @@ final class EnvoyProcess implements AutoCloseable {
             if (!Files.exists(admin) || Files.size(admin) == 0) {
                 return Optional.empty();
             }
-            HttpRequest listeners = HttpRequest.newBuilder(
-                            URI.create("http://" + Files.readString(admin).strip() + "/listeners?format=json"))
-                    .build();
-            String answer = HttpClient.newHttpClient()
-                    .send(listeners, BodyHandlers.ofString())
-                    .body();
-            Matcher port = GATEWAY.matcher(answer);
+            URLConnection listeners = URI.create(
+                            "http://" + Files.readString(admin).strip() + "/listeners?format=json")
+                    .toURL()
+                    .openConnection();
+            listeners.setReadTimeout(5_000);
+            Matcher port;
+            try (InputStream answer = listeners.getInputStream()) {
+                port = GATEWAY.matcher(new String(answer.readAllBytes(), StandardCharsets.UTF_8));
+            }
             return port.find() && !port.group(1).equals("0")
                     ? Optional.of(URI.create("http://127.0.0.1:" + port.group(1)))
                     : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new UncheckedIOException(new IOException(e));
         }
     }
 

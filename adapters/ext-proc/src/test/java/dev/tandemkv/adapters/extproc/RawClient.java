@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
@@ -48,13 +49,17 @@ final class RawClient implements AutoCloseable {
         return send("0\r\n\r\n");
     }
 
-    /** The status of the answer that comes next, its headers passed over. */
+    /** The status of the answer that comes next, its headers passed over; -1 if the server closes, politely or not. */
     int status() throws IOException {
-        String first = line();
-        while (!line().isEmpty()) {
-            // A header.
+        try {
+            String first = line();
+            while (!line().isEmpty()) {
+                // A header.
+            }
+            return first.isEmpty() ? -1 : Integer.parseInt(first.split(" ")[1]);
+        } catch (SocketException reset) {
+            return -1;
         }
-        return first.isEmpty() ? -1 : Integer.parseInt(first.split(" ")[1]);
     }
 
     String line() throws IOException {
