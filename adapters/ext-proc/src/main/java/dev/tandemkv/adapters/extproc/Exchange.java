@@ -18,8 +18,6 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,29 +62,25 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     private State state = State.HEAD;
     private boolean streamedBack;
+
     private boolean permit;
     private boolean pulling;
-    private @Nullable RequestHead head;
+    private @Nullable Pick pick;
     private final HeldBody body;
     private boolean bodyHasTrailers;
     private long bodyEndedAt;
     /** From the decision until the last of the body has gone back. */
     private boolean returning;
-    /** Where the request was sent, until its answer says where it went. */
-    private @Nullable SentTo sentTo;
 
-    private @Nullable Held held;
-    private boolean prefillOver;
-    /** Bounds the body while it comes; renews the booking afterwards. */
-    private Scheduler.@Nullable Task timer;
-
-    private record SentTo(WorkerRank worker, String address) {}
+    private final Serving serving;
+    private Scheduler.@Nullable Task bodyTimer;
 
     Exchange(PickerParts parts, ServerCallStreamObserver<ProcessingResponse> out, Runnable onOver) {
         this.parts = parts;
         this.out = out;
         this.onOver = onOver;
         this.body = new HeldBody(parts.room(), parts.settings().maxBodyBytes());
+        this.serving = new Serving(parts, turn);
     }
 
     /** Takes one message at a time, and the next one only when the proxy keeps up with the answers. */
@@ -151,7 +145,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     private void requestHeaders(ProcessingRequest message) {
         if (state != State.HEAD) {
-            end(Status.INVALID_ARGUMENT.withDescription("request headers twice"));
+            end(Status.INVALID_ARGUMENT.withDescription("request headers in state " + state));
             return;
         }
         if (message.getObservabilityMode()) {
@@ -162,20 +156,23 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         if (message.hasProtocolConfig() && !supports(message.getProtocolConfig())) {
             return;
         }
-        head = RequestHead.of(message.getRequestHeaders().getHeaders(), message.getMetadataContext(), parts.settings());
+        RequestHead head = RequestHead.of(
+                message.getRequestHeaders().getHeaders(), message.getMetadataContext(), parts.settings());
+        Pick own = new Pick(parts, head, gone);
+        pick = own;
         if (message.getRequestHeaders().getEndOfStream()) {
             bodyEndedAt = parts.ticker().read();
-            route(new Pick(parts, head, gone).withoutBody());
+            route(own.withoutBody());
             return;
         }
         if (!parts.permits().tryAcquire()) {
-            tell(observer -> observer.onLimit(PickerObserver.Limit.IN_FLIGHT));
+            parts.tell(observer -> observer.onLimit(PickerObserver.Limit.IN_FLIGHT));
             throw Refusal.tooManyInFlight(parts.settings().maxInFlight());
         }
         permit = true;
         state = State.BODY;
         Duration limit = parts.settings().bodyTimeout();
-        timer = parts.scheduler()
+        bodyTimer = parts.scheduler()
                 .schedule(
                         limit,
                         () -> turn.execute(() -> {
@@ -209,7 +206,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             return;
         }
         if (!body.add(chunk.getBody())) {
-            tell(observer -> observer.onLimit(PickerObserver.Limit.BUFFERED_BYTES));
+            parts.tell(observer -> observer.onLimit(PickerObserver.Limit.BUFFERED_BYTES));
             throw Refusal.tooManyBytes(parts.settings().maxBufferedBytes());
         }
         if (chunk.getEndOfStream()) {
@@ -231,11 +228,10 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     private void pick() {
         state = State.PICKING;
-        stopTimer();
+        stopBodyTimer();
         bodyEndedAt = parts.ticker().read();
-        RequestContent content = RequestContent.of(body.bytes(), parts.json());
-        new Pick(parts, known(head), gone)
-                .of(content)
+        picking()
+                .of(RequestContent.of(body.bytes(), parts.json()))
                 .whenComplete((decision, failure) -> turn.execute(() -> {
                     if (decision == null) {
                         refuse(failure == null ? new IllegalStateException("no decision") : failure);
@@ -247,20 +243,27 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     private void route(Pick.Picked decision) {
         if (state == State.OVER || state == State.UNROUTED) {
-            keeping(decision::close);
+            Serving.neverSent(decision);
             return;
         }
-        sentTo = new SentTo(decision.worker(), decision.address());
-        held = decision.held();
         returning = state == State.PICKING;
         state = State.ROUTED;
         returnPermit();
-        renewLater();
-        out.onNext(Answers.destination(decision, known(head), parts.chance().newId()));
+        serving.begin(picking(), decision);
+        out.onNext(
+                Answers.destination(decision, picking().head(), parts.chance().newId()));
         returnBody();
+        Held held = decision.held();
         WorkerRank prefill = held == null ? null : held.prefill();
         Duration took = Duration.ofNanos(parts.ticker().read() - bodyEndedAt);
-        tell(observer -> observer.onPicked(decision.worker(), prefill, took));
+        parts.tell(observer -> observer.onPicked(decision.worker(), prefill, took));
+    }
+
+    private Pick picking() {
+        if (pick == null) {
+            throw new IllegalStateException("no request headers");
+        }
+        return pick;
     }
 
     /** As fast as the proxy takes it: what waits stays in the picker's own count. */
@@ -275,26 +278,10 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         }
     }
 
-    /** A booking that its pool owns by id lives as long as the exchange does. */
-    private void renewLater() {
-        if (held instanceof Held.One) {
-            timer = parts.scheduler()
-                    .schedule(
-                            parts.settings().lease().dividedBy(3),
-                            () -> turn.execute(() -> {
-                                Held renewed = held;
-                                if (renewed != null) {
-                                    keeping(renewed::touch);
-                                    renewLater();
-                                }
-                            }));
-        }
-    }
-
     // ---- the answer
 
     private void response(ProcessingRequest message) {
-        if (state == State.BODY || state == State.PICKING) {
+        if (state != State.ROUTED && state != State.UNROUTED) {
             withdraw();
         }
         if (message.hasResponseHeaders()) {
@@ -303,65 +290,25 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             responseBody(message.getResponseBody());
         } else {
             out.onNext(Answers.RESPONSE_TRAILERS);
-            release();
-        }
-    }
-
-    private void responseHeaders(ProcessingRequest message) {
-        out.onNext(Answers.RESPONSE_HEADERS);
-        if (message.getResponseHeaders().getEndOfStream()) {
-            release();
-            return;
-        }
-        SentTo expected = sentTo;
-        sentTo = null;
-        String served = RequestHead.served(message.getMetadataContext());
-        if (served != null && expected != null && !served.equals(expected.address())) {
-            keeping(() -> servedElsewhere(expected.worker(), served));
-        }
-        if (held != null) {
-            held = held.settled();
+            serving.release();
         }
     }
 
     /** The proxy answers by itself, for example a client too slow: nobody waits for a decision any more. */
     private void withdraw() {
         state = State.UNROUTED;
-        stopTimer();
+        stopBodyTimer();
         body.drop();
         returnPermit();
         gone.cancel();
     }
 
-    /** The load is where the request runs: its booking follows it. */
-    private void servedElsewhere(WorkerRank sentTo, String address) {
-        WorkerRank served = parts.endpoints().workersAt(Set.of(address)).stream()
-                .findFirst()
-                .map(id -> new WorkerRank(id, sentTo.rank()))
-                .orElse(null);
-        tell(observer -> observer.onServedElsewhere(sentTo, served));
-        Held former = held;
-        if (served == null || former == null) {
-            return;
-        }
-        new Pick(parts, known(head), gone)
-                .bookAt(served, former)
-                .ifPresent(
-                        moving -> moving.whenComplete((there, failure) -> turn.execute(() -> moved(there, failure))));
-    }
-
-    private void moved(@Nullable Held there, @Nullable Throwable failure) {
-        Held former = held;
-        if (there == null) {
-            LOG.debug("The booking stays with the worker that was picked", Unquoted.of(failure));
-        } else if (former == null) {
-            keeping(there::close);
+    private void responseHeaders(ProcessingRequest message) {
+        out.onNext(Answers.RESPONSE_HEADERS);
+        if (message.getResponseHeaders().getEndOfStream()) {
+            serving.release();
         } else {
-            held = there.settled();
-            if (prefillOver) {
-                keeping(there::prefillComplete);
-            }
-            keeping(former::close);
+            serving.answerBegins(RequestHead.served(message.getMetadataContext()));
         }
     }
 
@@ -371,15 +318,11 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         } else {
             out.onNext(Answers.RESPONSE_CHUNK);
         }
-        Held serving = held;
-        if (!chunk.getBody().isEmpty() && !prefillOver && serving != null) {
-            prefillOver = true;
-            WorkerRank worker = serving.destination();
-            keeping(serving::prefillComplete);
-            tell(observer -> observer.onPrefillComplete(worker));
+        if (!chunk.getBody().isEmpty()) {
+            serving.answerFlows();
         }
         if (chunk.getEndOfStream()) {
-            release();
+            serving.release();
         }
     }
 
@@ -398,7 +341,7 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             return;
         }
         out.onNext(Answers.refusal(refusal, errorBody(refusal)));
-        tell(observer -> observer.onRefused(refusal.status()));
+        parts.tell(observer -> observer.onRefused(refusal.status()));
         finish();
     }
 
@@ -444,41 +387,23 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             return;
         }
         state = State.OVER;
-        stopTimer();
+        stopBodyTimer();
         body.drop();
         returnPermit();
         try {
             gone.cancel();
         } finally {
-            release();
+            serving.release();
             onOver.run();
-            tell(PickerObserver::onEnded);
+            parts.tell(PickerObserver::onEnded);
         }
     }
 
-    private void release() {
-        stopTimer();
-        Held was = held;
-        held = null;
-        if (was != null) {
-            keeping(was::close);
-        }
-    }
-
-    private void stopTimer() {
-        Scheduler.Task running = timer;
-        timer = null;
+    private void stopBodyTimer() {
+        Scheduler.Task running = bodyTimer;
+        bodyTimer = null;
         if (running != null) {
             running.cancel();
-        }
-    }
-
-    /** Keeps the books: whatever fails there, the client's answer goes on. */
-    private void keeping(Runnable books) {
-        try {
-            books.run();
-        } catch (RuntimeException e) {
-            LOG.warn("The pool failed to keep the books of a running request", Unquoted.of(e));
         }
     }
 
@@ -487,20 +412,5 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
             permit = false;
             parts.permits().release();
         }
-    }
-
-    private void tell(Consumer<PickerObserver> what) {
-        try {
-            what.accept(parts.observer());
-        } catch (RuntimeException e) {
-            LOG.warn("The picker's observer failed", Unquoted.of(e));
-        }
-    }
-
-    private static RequestHead known(@Nullable RequestHead head) {
-        if (head == null) {
-            throw new IllegalStateException("no request headers");
-        }
-        return head;
     }
 }

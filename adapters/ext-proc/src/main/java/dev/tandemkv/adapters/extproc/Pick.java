@@ -36,6 +36,10 @@ final class Pick {
         this.gone = gone;
     }
 
+    RequestHead head() {
+        return head;
+    }
+
     /**
      * A decision.
      *

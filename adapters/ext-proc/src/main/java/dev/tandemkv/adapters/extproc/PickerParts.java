@@ -5,6 +5,9 @@ import dev.tandemkv.adapters.tokenizer.Tokenizer;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.catalog.time.Ticker;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the exchanges of one picker share. Thread-safe.
@@ -25,4 +28,16 @@ record PickerParts(
         Semaphore permits,
         BodyRoom room,
         Chance chance,
-        JsonFactory json) {}
+        JsonFactory json) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PickerParts.class);
+
+    /** Tells the observer, whose failures are nobody else's. */
+    void tell(Consumer<PickerObserver> what) {
+        try {
+            what.accept(observer);
+        } catch (RuntimeException e) {
+            LOG.warn("The picker's observer failed", Unquoted.of(e));
+        }
+    }
+}
