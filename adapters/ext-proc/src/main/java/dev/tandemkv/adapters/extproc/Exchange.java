@@ -33,6 +33,8 @@ import org.slf4j.LoggerFactory;
  *    '- the proxy's own answer-'-> UNROUTED -- end of stream --------------------------------->
  * </pre>
  *
+ * <p>The proxy's own answer may come first of all: a filter before the picker's may refuse a request that the picker never sees.
+ *
  * <p>Everything after the constructor runs in {@link #turn}, one step at a time, on whatever thread comes: the transport's, the tokenizer's,
  * the pool's. No field is touched outside it. A decision that arrives when the stream is gone is released there.
  *
@@ -61,6 +63,8 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     private final Runnable onOver;
 
     private State state = State.HEAD;
+    /** Whether the proxy has said how it sends bodies, which it does with its first message. */
+    private boolean greeted;
     private boolean streamedBack;
 
     private boolean permit;
@@ -129,6 +133,11 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     private void handle(ProcessingRequest message) {
         try {
+            boolean first = !greeted;
+            greeted = true;
+            if (first && message.hasProtocolConfig() && !supports(message.getProtocolConfig())) {
+                return;
+            }
             switch (message.getRequestCase()) {
                 case REQUEST_HEADERS -> requestHeaders(message);
                 case REQUEST_BODY -> requestBody(message.getRequestBody());
@@ -151,9 +160,6 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         if (message.getObservabilityMode()) {
             end(Status.FAILED_PRECONDITION.withDescription(
                     "observability_mode: true (expected: false, answers decide)"));
-            return;
-        }
-        if (message.hasProtocolConfig() && !supports(message.getProtocolConfig())) {
             return;
         }
         RequestHead head = RequestHead.of(

@@ -296,6 +296,35 @@ class PickerRulesTest {
         proxy.halfClose();
     }
 
+    // ---- what passes
+
+    /** The bytes that came back for an answer, and whether their end did. */
+    private static String answerBack(Proxy proxy) {
+        StringBuilder back = new StringBuilder();
+        for (ProcessingResponse answer : proxy.answers) {
+            StreamedBodyResponse piece =
+                    answer.getResponseBody().getResponse().getBodyMutation().getStreamedResponse();
+            back.append(piece.getBody().toStringUtf8()).append(piece.getEndOfStream() ? "." : "");
+        }
+        return back.toString();
+    }
+
+    @Test
+    void answerOfAFilterBeforeThePicker_comesFirst_andGoesBackWhole() {
+        Proxy proxy = fixture.open();
+        proxy.send(ProcessingRequest.newBuilder()
+                        .setProtocolConfig(
+                                Proxy.config(BodySendMode.FULL_DUPLEX_STREAMED, BodySendMode.FULL_DUPLEX_STREAMED))
+                        .setResponseHeaders(HttpHeaders.newBuilder().setHeaders(Proxy.map(Map.of(":status", "401"))))
+                        .build())
+                .answerBody("not you", true);
+
+        assertThat(proxy.answers.get(0).hasResponseHeaders()).isTrue();
+        assertThat(answerBack(proxy)).isEqualTo("not you.");
+        assertThat(fixture.told).isEmpty();
+        proxy.halfClose();
+    }
+
     // ---- statuses
 
     /** A failure of any kind, as a pool may have one. */
