@@ -65,7 +65,8 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     private State state = State.HEAD;
     /** Whether the proxy has said how it sends bodies, which it does with its first message. */
     private boolean greeted;
-    private boolean streamedBack;
+    /** Whether answers go back whole; so they do to a proxy too old to say, which knows no other streaming of requests either. */
+    private boolean streamedBack = true;
 
     private boolean permit;
     private boolean pulling;

@@ -325,6 +325,20 @@ class PickerRulesTest {
         proxy.halfClose();
     }
 
+    @Test
+    void proxyThatSaysNothingOfItsModes_hasItsAnswersBackWhole() {
+        Proxy proxy = fixture.open();
+        proxy.send(ProcessingRequest.newBuilder()
+                        .setRequestHeaders(HttpHeaders.newBuilder())
+                        .build())
+                .body(COMPLETION)
+                .answerHeaders(NOTHING)
+                .answerBody("data: 1", true);
+
+        assertThat(answerBack(proxy)).isEqualTo("data: 1.");
+        proxy.halfClose();
+    }
+
     // ---- statuses
 
     /** A failure of any kind, as a pool may have one. */
