@@ -237,6 +237,10 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         state = State.PICKING;
         stopBodyTimer();
         bodyEndedAt = parts.ticker().read();
+        if (body.isEmpty()) {
+            route(picking().withoutBody());
+            return;
+        }
         picking()
                 .of(RequestContent.of(body.bytes(), parts.json()))
                 .whenComplete((decision, failure) -> turn.execute(() -> {

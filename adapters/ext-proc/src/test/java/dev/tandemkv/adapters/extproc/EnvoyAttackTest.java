@@ -141,8 +141,12 @@ class EnvoyAttackTest {
         }
         try (RawClient client = connect()) {
             client.beginChunked("connection: close").end();
-            assertThat(client.status()).isIn(200, 400);
+            assertThat(client.status()).isEqualTo(200);
         }
+        assertThat(gateway.seen()).hasSize(2).allSatisfy(seen -> {
+            assertThat(seen.body()).isEmpty();
+            assertThat(seen.header("x-dynamo-worker-instance-id")).isEmpty();
+        });
     }
 
     @Test

@@ -30,6 +30,7 @@ class ExchangePropertyTest {
         HEADERS_WITHOUT_BODY,
         CHUNK,
         END_OF_BODY,
+        END_OF_NOTHING,
         BROKEN_END_OF_BODY,
         TRAILERS,
         ANSWER_HEADERS,
@@ -118,6 +119,7 @@ class ExchangePropertyTest {
             case HEADERS_WITHOUT_BODY -> proxy.head(post, none, true, mode);
             case CHUNK -> proxy.chunk("{\"prompt\":\"a\"".getBytes(StandardCharsets.UTF_8), false);
             case END_OF_BODY -> proxy.body("}");
+            case END_OF_NOTHING -> proxy.chunk(new byte[0], true);
             case BROKEN_END_OF_BODY -> proxy.body("]");
             case TRAILERS -> proxy.trailers();
             case ANSWER_HEADERS -> proxy.answerHeaders(none);

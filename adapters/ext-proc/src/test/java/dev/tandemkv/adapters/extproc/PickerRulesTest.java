@@ -339,6 +339,36 @@ class PickerRulesTest {
         proxy.halfClose();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"an end", "two ends", "trailers"})
+    void bodyOfNoBytes_isNoBody_routedWithoutABooking(String how) {
+        Proxy proxy = fixture.open()
+                .head(Map.of(":method", "GET"), Proxy.subset("10.0.0.2:8000"), false, BodySendMode.STREAMED);
+        switch (how) {
+            case "an end" -> proxy.chunk(new byte[0], true);
+            case "two ends" -> proxy.chunk(new byte[0], false).chunk(new byte[0], true);
+            default -> proxy.trailers();
+        }
+
+        assertThat(proxy.destination()).isEqualTo("10.0.0.2:8000");
+        assertThat(proxy.answers.get(1).hasRequestBody()).isTrue();
+        assertThat(Objects.requireNonNull(pool).asked).isEmpty();
+        assertThat(fixture.picker.inFlight()).isZero();
+        proxy.answerHeaders(NOTHING).answerBody("[]", true);
+        assertThat(proxy.ended).isNull();
+        proxy.halfClose();
+    }
+
+    @Test
+    void bodyOfNoBytes_withoutAnyWorker_is503() {
+        fixture.decode.list().forEach(worker -> fixture.decode.remove(worker.workerId()));
+
+        Proxy proxy = fixture.open().headers(Map.of(":method", "GET")).chunk(new byte[0], true);
+
+        assertThat(status(proxy)).isEqualTo(503);
+        assertThat(fixture.picker.inFlight()).isZero();
+    }
+
     // ---- statuses
 
     /** A failure of any kind, as a pool may have one. */
