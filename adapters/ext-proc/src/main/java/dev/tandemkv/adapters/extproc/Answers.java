@@ -113,14 +113,29 @@ final class Answers {
                 .build();
     }
 
+    /** A chunk of a request that passes through, in pieces that the protocol allows. */
+    static void requestBody(ByteString chunk, boolean endsRequest, Consumer<ProcessingResponse> to) {
+        inPieces(
+                chunk,
+                endsRequest,
+                piece -> to.accept(
+                        ProcessingResponse.newBuilder().setRequestBody(piece).build()));
+    }
+
     /** A chunk of the answer, where the proxy expects it back, in pieces that the protocol allows. */
     static void responseBody(ByteString chunk, boolean endsResponse, Consumer<ProcessingResponse> to) {
+        inPieces(
+                chunk,
+                endsResponse,
+                piece -> to.accept(
+                        ProcessingResponse.newBuilder().setResponseBody(piece).build()));
+    }
+
+    private static void inPieces(ByteString chunk, boolean last, Consumer<BodyResponse> to) {
         int from = 0;
         do {
             int end = Math.min(from + CHUNK_BYTES, chunk.size());
-            to.accept(ProcessingResponse.newBuilder()
-                    .setResponseBody(streamed(chunk.substring(from, end), endsResponse && end == chunk.size()))
-                    .build());
+            to.accept(streamed(chunk.substring(from, end), last && end == chunk.size()));
             from = end;
         } while (from < chunk.size());
     }

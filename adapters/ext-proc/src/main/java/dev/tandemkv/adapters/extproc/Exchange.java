@@ -76,6 +76,8 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
     private long bodyEndedAt;
     /** From the decision until the last of the body has gone back. */
     private boolean returning;
+    /** What comes after the headers passes through: there is no end to wait for. */
+    private boolean tunnel;
 
     private final Serving serving;
     private Scheduler.@Nullable Task bodyTimer;
@@ -167,7 +169,8 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
                 message.getRequestHeaders().getHeaders(), message.getMetadataContext(), parts.settings());
         Pick own = new Pick(parts, head, gone);
         pick = own;
-        if (message.getRequestHeaders().getEndOfStream()) {
+        tunnel = head.tunnel();
+        if (tunnel || message.getRequestHeaders().getEndOfStream()) {
             bodyEndedAt = parts.ticker().read();
             route(own.withoutBody());
             return;
@@ -208,6 +211,10 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
         if (state == State.UNROUTED) {
             return;
         }
+        if (tunnel) {
+            Answers.requestBody(chunk.getBody(), chunk.getEndOfStream(), out::onNext);
+            return;
+        }
         if (state != State.BODY) {
             end(Status.INVALID_ARGUMENT.withDescription("request body in state " + state));
             return;
@@ -223,6 +230,10 @@ final class Exchange implements StreamObserver<ProcessingRequest> {
 
     private void requestTrailers() {
         if (state == State.UNROUTED) {
+            return;
+        }
+        if (tunnel) {
+            out.onNext(Answers.REQUEST_TRAILERS);
             return;
         }
         if (state != State.BODY) {

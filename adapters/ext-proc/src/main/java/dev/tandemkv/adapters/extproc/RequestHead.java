@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param subset addresses that the gateway allows, or {@code null} for all
  * @param toRemove control headers that the client sent
  * @param identified whether there is a request id
+ * @param tunnel whether the connection becomes something else than HTTP requests, a websocket for example
  */
 record RequestHead(
         @Nullable Pin pin,
@@ -38,7 +40,8 @@ record RequestHead(
         @Nullable String tenant,
         @Nullable Set<String> subset,
         List<String> toRemove,
-        boolean identified) {
+        boolean identified,
+        boolean tunnel) {
 
     /**
      * A worker that a client names.
@@ -77,7 +80,19 @@ record RequestHead(
                 values.get(HeaderNames.TENANT),
                 subset(metadata),
                 List.copyOf(toRemove),
-                values.containsKey(HeaderNames.REQUEST_ID));
+                values.containsKey(HeaderNames.REQUEST_ID),
+                tunnel(values));
+    }
+
+    private static boolean tunnel(Map<String, String> values) {
+        if ("CONNECT".equals(values.get(":method"))) {
+            return true;
+        }
+        String connection = values.get("connection");
+        return values.containsKey("upgrade")
+                && connection != null
+                && Stream.of(connection.split(",", -1))
+                        .anyMatch(token -> token.strip().equalsIgnoreCase("upgrade"));
     }
 
     private static @Nullable SessionContext session(Map<String, String> values, PickerSettings settings) {

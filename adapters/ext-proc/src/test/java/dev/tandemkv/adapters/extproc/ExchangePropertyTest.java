@@ -28,6 +28,7 @@ class ExchangePropertyTest {
     enum Step {
         HEADERS,
         HEADERS_WITHOUT_BODY,
+        HEADERS_OF_A_TUNNEL,
         CHUNK,
         END_OF_BODY,
         END_OF_NOTHING,
@@ -117,6 +118,7 @@ class ExchangePropertyTest {
         switch (step) {
             case HEADERS -> proxy.head(post, none, false, mode);
             case HEADERS_WITHOUT_BODY -> proxy.head(post, none, true, mode);
+            case HEADERS_OF_A_TUNNEL -> proxy.head(Map.of(":method", "CONNECT"), none, false, mode);
             case CHUNK -> proxy.chunk("{\"prompt\":\"a\"".getBytes(StandardCharsets.UTF_8), false);
             case END_OF_BODY -> proxy.body("}");
             case END_OF_NOTHING -> proxy.chunk(new byte[0], true);

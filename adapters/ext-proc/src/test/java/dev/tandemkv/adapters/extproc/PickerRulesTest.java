@@ -369,6 +369,45 @@ class PickerRulesTest {
         assertThat(fixture.picker.inFlight()).isZero();
     }
 
+    @ParameterizedTest
+    @CsvSource({"GET, websocket, 'keep-alive, Upgrade'", "CONNECT, '', ''"})
+    void requestThatStopsSpeakingHttp_isRoutedAtOnce_andItsBytesPass(String method, String upgrade, String connection) {
+        Proxy proxy = fixture.open()
+                .headers(Map.of(":method", method, "upgrade", upgrade, "connection", connection, "x-dp-rank", "1"));
+        assertThat(proxy.destination()).startsWith("10.0.0.");
+        assertThat(proxy.headersAnswer().getResponse().getHeaderMutation().getRemoveHeadersList())
+                .containsExactly("x-dp-rank");
+        assertThat(fixture.picker.inFlight()).isZero();
+
+        proxy.answerHeaders(NOTHING).chunk(new byte[100_000], false).answerBody("heard", false);
+        proxy.chunk(new byte[3], true).answerBody("", true);
+
+        assertThat(proxy.returnedBody()).hasSize(100_003);
+        assertThat(answerBack(proxy)).isEqualTo("heard.");
+        assertThat(proxy.answers)
+                .allMatch(answer -> answer.getRequestBody()
+                                .getResponse()
+                                .getBodyMutation()
+                                .getStreamedResponse()
+                                .getBody()
+                                .size()
+                        <= 62_000);
+        assertThat(Objects.requireNonNull(pool).asked).isEmpty();
+        assertThat(fixture.picker.bufferedBytes()).isZero();
+        proxy.halfClose();
+    }
+
+    @Test
+    void headerThatOffersAnUpgrade_withoutAskingForIt_changesNothing() {
+        Proxy proxy = fixture.open().headers(Map.of("upgrade", "h2c", "connection", "keep-alive"));
+        assertThat(proxy.answers).isEmpty();
+
+        proxy.body(COMPLETION);
+
+        assertThat(Fixture.bookings(fixture.decode)).isEqualTo(1);
+        proxy.halfClose();
+    }
+
     // ---- statuses
 
     /** A failure of any kind, as a pool may have one. */
