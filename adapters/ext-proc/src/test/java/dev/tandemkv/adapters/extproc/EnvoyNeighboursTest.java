@@ -1,12 +1,18 @@
 package dev.tandemkv.adapters.extproc;
 
 import static dev.tandemkv.adapters.extproc.EnvoyGateway.ORIGINAL_DST;
+import static dev.tandemkv.adapters.extproc.EnvoyGateway.OVERRIDE_HOST;
 import static dev.tandemkv.adapters.extproc.EnvoyGateway.PROMPT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tandemkv.catalog.PartitionKey;
 import dev.tandemkv.catalog.WorkerSpec;
+import dev.tandemkv.selection.RankLoad;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +36,56 @@ class EnvoyNeighboursTest {
         assertThat(answer.statusCode()).isEqualTo(418);
         assertThat(answer.body()).isEqualTo("fault filter abort");
         assertThat(gateway.seen()).isEmpty();
+    }
+
+    @Test
+    void subset_thatTheGatewaySets_isObeyed_andAnotherIs503() throws Exception {
+        gateway.startEnvoy(ORIGINAL_DST, DUPLEX, DUPLEX);
+        int second = gateway.backends.get(1).port();
+
+        for (int i = 0; i < 3; i++) {
+            assertThat(gateway.send(gateway.post(PROMPT).header("x-subset", "10.9.9.9:1, 127.0.0.1:" + second))
+                            .statusCode())
+                    .isEqualTo(200);
+        }
+        assertThat(gateway.send(gateway.post(PROMPT).header("x-subset", "10.9.9.9:1"))
+                        .statusCode())
+                .isEqualTo(503);
+
+        assertThat(gateway.backends.get(0).seen).isEmpty();
+        assertThat(gateway.backends.get(1).seen).hasSize(3);
+    }
+
+    @Test
+    void balancerThatSendsElsewhere_isBelieved_andTheBookingFollows() throws Exception {
+        gateway.startEnvoy(OVERRIDE_HOST, DUPLEX, DUPLEX);
+        gateway.core.upsert(
+                WorkerSpec.builder(3).endpoint("127.0.0.1:1").blockSize(16).build());
+        Semaphore gate = new Semaphore(1);
+        gateway.backends.forEach(backend -> backend.gates.put("elsewhere", gate));
+
+        // The picker chooses the worker that the balancer's list lacks.
+        CompletableFuture<HttpResponse<String>> answer = gateway.client.sendAsync(
+                gateway.post(PROMPT)
+                        .header("x-subset", "127.0.0.1:1")
+                        .header("x-test", "elsewhere")
+                        .build(),
+                BodyHandlers.ofString());
+
+        Eventually.holds("a listed worker serves", () -> gateway.seen().size() == 1);
+        assertThat(gateway.seen().get(0).header("x-dynamo-worker-instance-id")).isEqualTo("3");
+        long served = gateway.backends.get(0).seen.isEmpty() ? 2 : 1;
+        Eventually.holds("it is booked there", () -> booked().equals(List.of(served)));
+        gate.release(Backend.EVENTS);
+        assertThat(answer.join().statusCode()).isEqualTo(200);
+    }
+
+    private List<Long> booked() {
+        return gateway.core.loads(PartitionKey.DEFAULT).orElseThrow().loads().stream()
+                .filter(load -> load.activeRequests() > 0)
+                .map(RankLoad::worker)
+                .map(worker -> worker.workerId())
+                .toList();
     }
 
     @ParameterizedTest
