@@ -18,15 +18,18 @@ import org.jspecify.annotations.Nullable;
 /** A real Envoy on loopback with the configuration of docs/gateway-envoy.md, on free ports. */
 final class Envoy implements Gateway {
 
-    private static final int POLLS = 400;
+    private static final int POLLS = 1_200;
     private static final long POLL_MILLIS = 25;
 
+    private final Path binary;
+    private final Path directory;
     private final Process process;
-    private final URI address;
+    private volatile @Nullable URI address;
 
-    private Envoy(Process process, URI address) {
+    private Envoy(Path binary, Path directory, Process process) {
+        this.binary = binary;
+        this.directory = directory;
         this.process = process;
-        this.address = address;
     }
 
     /** The binary that was named, or one on the path. */
@@ -40,38 +43,39 @@ final class Envoy implements Gateway {
                 .findFirst();
     }
 
-    /** @throws IOException if it does not come up; its log says why */
-    static Envoy start(Path binary, int pickerPort, Path directory) throws IOException, InterruptedException {
+    /** Starts it; it does not listen yet. */
+    static Envoy start(Path binary, int pickerPort, Path directory) throws IOException {
         Path config = Files.writeString(directory.resolve("envoy.yaml"), configuration(pickerPort));
-        Path admin = directory.resolve("admin");
-        Path log = directory.resolve("envoy.log");
         Process process = new ProcessBuilder(
                         binary.toString(),
                         "-c",
                         config.toString(),
                         "--admin-address-path",
-                        admin.toString(),
+                        directory.resolve("admin").toString(),
                         "--use-dynamic-base-id",
                         "--concurrency",
                         "1",
                         "--log-level",
                         "error")
                 .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
+                .redirectOutput(directory.resolve("envoy.log").toFile())
                 .start();
+        return new Envoy(binary, directory, process);
+    }
+
+    /** @throws IOException if it does not come up; its log says why */
+    void awaitListening() throws IOException, InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
-        for (int i = 0; i < POLLS && process.isAlive(); i++) {
-            Optional<URI> listening = listening(admin);
-            if (listening.isPresent()) {
-                return new Envoy(process, listening.get());
-            }
-            if (never.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+        for (int i = 0; i < POLLS && process.isAlive() && address == null; i++) {
+            address = listening(directory.resolve("admin")).orElse(null);
+            if (address == null && never.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
                 break;
             }
         }
-        process.destroyForcibly();
-        throw new IOException(
-                binary + " does not start: " + Files.readString(log).strip());
+        if (address == null) {
+            throw new IOException(binary + " does not start: "
+                    + Files.readString(directory.resolve("envoy.log")).strip());
+        }
     }
 
     private static String configuration(int pickerPort) throws IOException {
@@ -111,7 +115,7 @@ final class Envoy implements Gateway {
 
     @Override
     public URI address() {
-        return address;
+        return Objects.requireNonNull(address, "not listening");
     }
 
     @Override

@@ -13,7 +13,6 @@ import dev.tandemkv.testkit.engine.http.EventSockets;
 import dev.tandemkv.testkit.engine.http.HttpEngine;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -38,6 +37,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -60,7 +60,7 @@ final class Quickstart implements Callable<Integer> {
     private static final int BLOCKS = 100 / HttpEngine.BLOCK_SIZE;
     private static final String ANY = "tcp://127.0.0.1:*";
     private static final long POLL_MILLIS = 10;
-    private static final int POLLS = 1_000;
+    private static final int POLLS = 3_000;
 
     @Option(
             names = "--envoy",
@@ -89,8 +89,10 @@ final class Quickstart implements Callable<Integer> {
     private final Ticker ticker = Ticker.system();
     /** What the picker says, one line for each event. */
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
-    /** What has been started, last first. */
+    /** What has been started, last first. Guarded by itself: a signal may end it at any time. */
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+    private boolean closed;
 
     Quickstart(Map<String, String> environment, PrintWriter out) {
         this.environment = environment;
@@ -99,12 +101,23 @@ final class Quickstart implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        Thread onSignal = new Thread(this::close);
+        Runtime.getRuntime().addShutdownHook(onSignal);
         try {
             run();
         } finally {
             close();
+            forget(onSignal);
         }
         return 0;
+    }
+
+    private static void forget(Thread onSignal) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(onSignal);
+        } catch (IllegalStateException e) {
+            // It is what closed.
+        }
     }
 
     private void run() throws Exception {
@@ -113,9 +126,9 @@ final class Quickstart implements Callable<Integer> {
             thread.setDaemon(true);
             return thread;
         });
-        parts.push(threads::shutdownNow);
+        keep(threads::shutdownNow);
         Path directory = Files.createTempDirectory("endpoint-picker");
-        parts.push(() -> delete(directory));
+        keep(() -> delete(directory));
         List<HttpEngine> engines = engines(threads);
         Assembly picker = picker(engines, directory);
         Gateway gateway = gateway(picker, directory, threads);
@@ -143,7 +156,7 @@ final class Quickstart implements Callable<Integer> {
 
     private List<HttpEngine> engines(ExecutorService threads) throws IOException {
         EngineSockets sockets = EngineSockets.start();
-        parts.push(sockets);
+        keep(sockets);
         HttpEngine first = engine(1, sockets, threads);
         HttpEngine second = engine(2, sockets, threads);
         return List.of(first, second);
@@ -152,7 +165,7 @@ final class Quickstart implements Callable<Integer> {
     private HttpEngine engine(int number, EngineSockets sockets, ExecutorService threads) throws IOException {
         HttpEngine engine =
                 HttpEngine.builder(number).start(answers -> bound(sockets, answers), threads, Clock.systemUTC());
-        parts.push(engine);
+        keep(engine);
         return engine;
     }
 
@@ -167,30 +180,22 @@ final class Quickstart implements Callable<Integer> {
     }
 
     private Assembly picker(List<HttpEngine> engines, Path directory) throws IOException {
-        Options options = new Options();
-        options.host = "127.0.0.1";
-        options.port = 0;
-        options.workersFile = Files.writeString(
+        Path workers = Files.writeString(
                 directory.resolve("workers.json"),
                 new ObjectMapper()
                         .writeValueAsString(Map.of(
                                 "workers",
                                 engines.stream().map(HttpEngine::worker).toList())));
-        options.modelName = "demo";
-        options.tokenizerServiceUrl = URI.create("http://" + engines.get(0).address());
-        options.mode = "standalone";
-        options.tokenizerProtocol = Options.TokenizerProtocol.VLLM;
-        options.replicaSyncPort = 9092;
-        options.kvCacheBlockSize = HttpEngine.BLOCK_SIZE;
-        options.dataParallelSize = 1;
-        options.kvEventPort = 5557;
-        options.kvEventPortStride = 1;
-        options.selectionIndexerThreads = 1;
-        options.tokenizationTimeoutMs = 5_000;
-        options.tokenizerMaxResponseBytes = 16 << 20;
-        options.maxInflightRequests = 1_024;
+        Options options = new Options();
+        Environment.under(Map.of(), new CommandLine(options))
+                .parseArgs(
+                        "--port=0",
+                        "--workers-file=" + workers,
+                        "--model-name=demo",
+                        "--kv-cache-block-size=" + HttpEngine.BLOCK_SIZE,
+                        "--tokenizer-service-url=" + engines.get(0).uri());
         Assembly picker = Assembly.start(options, Map.of(), new Events());
-        parts.push(picker);
+        keep(picker);
         return picker;
     }
 
@@ -200,11 +205,12 @@ final class Quickstart implements Callable<Integer> {
         if (envoy != null && !withoutEnvoy && binary.isEmpty()) {
             throw new BadRequestException("--envoy", envoy, "an executable file");
         }
-        Gateway gateway = binary.isPresent()
-                ? Envoy.start(binary.get(), picker.port(), directory)
-                : new StandIn(picker.port(), threads);
-        parts.push(gateway);
-        return gateway;
+        if (binary.isEmpty()) {
+            return keep(new StandIn(picker.port(), threads));
+        }
+        Envoy started = keep(Envoy.start(binary.get(), picker.port(), directory));
+        started.awaitListening();
+        return started;
     }
 
     private void request(String when, Gateway gateway, Assembly picker) throws IOException, InterruptedException {
@@ -266,13 +272,31 @@ final class Quickstart implements Callable<Integer> {
         Files.delete(directory);
     }
 
-    private void close() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                out.println("while closing: " + e);
+    private <T extends AutoCloseable> T keep(T part) {
+        synchronized (parts) {
+            if (!closed) {
+                parts.push(part);
+                return part;
             }
+        }
+        close(part);
+        throw new IllegalStateException("told to end");
+    }
+
+    private void close() {
+        synchronized (parts) {
+            closed = true;
+            while (!parts.isEmpty()) {
+                close(parts.pop());
+            }
+        }
+    }
+
+    private void close(AutoCloseable part) {
+        try {
+            part.close();
+        } catch (Exception e) {
+            out.println("while closing: " + e);
         }
     }
 

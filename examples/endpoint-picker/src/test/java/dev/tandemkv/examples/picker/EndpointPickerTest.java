@@ -3,22 +3,27 @@ package dev.tandemkv.examples.picker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.BufferedReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The command as a user calls it, in process. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // what is not refused would serve for ever
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // what is not refused would serve for ever
 class EndpointPickerTest {
 
     private static final Pattern PICKED = Pattern.compile("worker (\\d+) picked");
@@ -40,14 +45,57 @@ class EndpointPickerTest {
 
     @Test
     void quickstart_withEnvoy_tellsTheSame() {
+        assumeEnvoy();
+
+        assertThat(run(System.getenv(), "quickstart")).as(err.toString()).isZero();
+        assertTold("(Envoy)");
+    }
+
+    private static void assumeEnvoy() {
         String envoy = System.getenv().getOrDefault("TANDEMKV_ENVOY", "");
         assumeTrue(
                 Envoy.find(envoy.isEmpty() ? null : Path.of(envoy), System.getenv("PATH"))
                         .isPresent(),
                 "no Envoy here: name one by TANDEMKV_ENVOY");
+    }
 
-        assertThat(run(System.getenv(), "quickstart")).as(err.toString()).isZero();
-        assertTold("(Envoy)");
+    @Test
+    void quickstart_thatStays_andIsTerminated_leavesNoProcessAndNoFile(@TempDir Path temporary) throws Exception {
+        assumeEnvoy();
+        Process quickstart = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Djava.io.tmpdir=" + temporary,
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        EndpointPicker.class.getName(),
+                        "quickstart",
+                        "--stay")
+                .redirectErrorStream(true)
+                .start();
+        List<ProcessHandle> started = new ArrayList<>(List.of(quickstart.toHandle()));
+        try (BufferedReader said = quickstart.inputReader()) {
+            StringBuilder all = new StringBuilder();
+            String line = "";
+            while (line != null && !line.startsWith("curl -N")) {
+                line = said.readLine();
+                all.append(line).append('\n');
+            }
+            assertThat(line).as(all.toString()).isNotNull();
+            quickstart.descendants().forEach(started::add);
+            assertThat(started).as("with an Envoy").hasSize(2);
+
+            quickstart.destroy();
+
+            for (ProcessHandle each : started) {
+                each.onExit().get(60, TimeUnit.SECONDS);
+            }
+            try (Stream<Path> files = Files.list(temporary)) {
+                assertThat(files)
+                        .noneMatch(file -> file.getFileName().toString().startsWith("endpoint-picker"));
+            }
+        } finally {
+            started.forEach(ProcessHandle::destroyForcibly);
+        }
     }
 
     private void assertTold(String gateway) {
