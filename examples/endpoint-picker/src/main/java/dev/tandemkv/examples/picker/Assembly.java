@@ -54,8 +54,6 @@ final class Assembly implements AutoCloseable {
     private static final int LARGEST_MESSAGE = 8 << 20;
     private static final Duration HEALTH_PERIOD = Duration.ofSeconds(1);
     private static final long KEEP_ALIVE_SECONDS = 20;
-    /** How long answers under way may go on when the picker is told to end. */
-    private static final long DRAIN_SECONDS = 10;
 
     private final Options options;
     private final PartitionKey partition;
@@ -147,7 +145,7 @@ final class Assembly implements AutoCloseable {
         EndpointPickerService picker = EndpointPickerService.builder(
                         routing, PoolEndpoints.of(destination, partition), tokenizer, scheduler)
                 .models(ModelRoutes.single(partition))
-                .settings(settings())
+                .settings(settings(options))
                 .observer(observer)
                 .build();
         parts.push(picker);
@@ -185,9 +183,13 @@ final class Assembly implements AutoCloseable {
                 .build();
     }
 
-    private PickerSettings settings() {
+    static PickerSettings settings(Options options) {
         return PickerSettings.builder()
                 .maxInFlight(options.maxInflightRequests)
+                .maxBodyBytes(options.maxBodyBytes)
+                .maxBufferedBytes(options.maxBufferedBytes)
+                .bodyTimeout(Duration.ofMillis(options.bodyTimeoutMs))
+                .sessionHeaders(options.sessionHeaders)
                 .tokenizationTimeout(Duration.ofMillis(options.tokenizationTimeoutMs))
                 .clientHeaders(
                         options.trustClientHeaders
@@ -273,7 +275,7 @@ final class Assembly implements AutoCloseable {
 
     private void drain() throws InterruptedException {
         Server started = Objects.requireNonNull(server, "not started");
-        if (!started.shutdown().awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+        if (!started.shutdown().awaitTermination(options.drainTimeoutSecs, TimeUnit.SECONDS)) {
             started.shutdownNow();
         }
     }

@@ -6,6 +6,7 @@ import dev.tandemkv.coordinator.PrefillFailurePolicy;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -20,6 +21,8 @@ final class Options {
 
     private static final Pattern ADDRESS =
             Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+
+    private static final Pattern HEADER = Pattern.compile("[a-z0-9!#$%&'*+.^_`|~-]+");
 
     @Option(
             names = "--host",
@@ -156,7 +159,10 @@ final class Options {
             names = "--selection-indexer-threads",
             paramLabel = "N",
             defaultValue = "4",
-            description = "Lanes of event appliers. DYN_EPP_SELECTION_INDEXER_THREADS; default 4")
+            description = {
+                "Taken as the peer's, and without effect: one thread reads and applies the engines' events.",
+                "DYN_EPP_SELECTION_INDEXER_THREADS; default 4"
+            })
     int selectionIndexerThreads;
 
     @Option(
@@ -180,6 +186,52 @@ final class Options {
             description =
                     "Requests between headers and decision; more are 429. DYN_EPP_MAX_INFLIGHT_REQUESTS; default 1024")
     int maxInflightRequests;
+
+    @Option(
+            names = "--max-body-bytes",
+            paramLabel = "BYTES",
+            defaultValue = "16777216",
+            description = "Largest body of a request; a larger one is 413. TANDEMKV_MAX_BODY_BYTES; default 16777216")
+    int maxBodyBytes;
+
+    @Option(
+            names = "--max-buffered-bytes",
+            paramLabel = "BYTES",
+            defaultValue = "134217728",
+            description = {
+                "Bytes of all requests' bodies that are held at once; what does not fit is 429, and --max-body-bytes must fit.",
+                "TANDEMKV_MAX_BUFFERED_BYTES; default 134217728"
+            })
+    long maxBufferedBytes;
+
+    @Option(
+            names = "--body-timeout-ms",
+            paramLabel = "MS",
+            defaultValue = "60000",
+            description =
+                    "From a request's headers to the end of its body; longer is 408. TANDEMKV_BODY_TIMEOUT_MS; default 60000")
+    long bodyTimeoutMs;
+
+    @Option(
+            names = "--session-headers",
+            paramLabel = "NAME[,NAME]",
+            split = ",",
+            defaultValue = "x-dynamo-session-id,x-dynamo-session-affinity-id",
+            description = {
+                "Headers that name a client's session, the first that is there counts. TANDEMKV_SESSION_HEADERS;",
+                "default x-dynamo-session-id,x-dynamo-session-affinity-id"
+            })
+    List<String> sessionHeaders = List.of();
+
+    @Option(
+            names = "--drain-timeout-secs",
+            paramLabel = "SECONDS",
+            defaultValue = "10",
+            description = {
+                "How long answers under way may go on after a signal to end. TANDEMKV_DRAIN_TIMEOUT_SECS;",
+                "default 10"
+            })
+    long drainTimeoutSecs;
 
     @Option(
             names = "--peer-service",
@@ -270,6 +322,13 @@ final class Options {
         range("--tokenization-timeout-ms", tokenizationTimeoutMs, 1, 3_600_000);
         range("--tokenizer-max-response-bytes", tokenizerMaxResponseBytes, 1, Integer.MAX_VALUE);
         range("--max-inflight-requests", maxInflightRequests, 1, Integer.MAX_VALUE);
+        range("--max-body-bytes", maxBodyBytes, 1, Integer.MAX_VALUE);
+        range("--max-buffered-bytes", maxBufferedBytes, maxBodyBytes, Long.MAX_VALUE);
+        range("--body-timeout-ms", bodyTimeoutMs, 1, 86_400_000);
+        for (String header : sessionHeaders) {
+            that(HEADER.matcher(header).matches(), "--session-headers", header, "names of headers in lower case");
+        }
+        range("--drain-timeout-secs", drainTimeoutSecs, 0, 86_400);
         checkTokenizer();
         checkReplicas();
         that(

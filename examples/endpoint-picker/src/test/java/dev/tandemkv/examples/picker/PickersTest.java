@@ -3,6 +3,7 @@ package dev.tandemkv.examples.picker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.adapters.extproc.PickerObserver;
+import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.source.CatalogSnapshot;
 import dev.tandemkv.catalog.source.WorkerCatalogSource;
@@ -75,9 +76,29 @@ class PickersTest {
         throw new AssertionError("in vain: until " + what);
     }
 
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /** A picker that tells others, on a port that was free: should somebody else have taken it meanwhile, on another one. */
+    private record Peer(Assembly picker, int port) implements AutoCloseable {
+
+        static Peer start(PickersTest test) throws Exception {
+            for (int left = 10; ; left--) {
+                int port;
+                try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                    port = socket.getLocalPort();
+                }
+                try {
+                    Options options = test.options(
+                            "--peer-service=localhost", "--pod-ip=127.0.0.1", "--replica-sync-port=" + port);
+                    return new Peer(Assembly.start(options, NO_EVENTS, PickerObserver.none()), port);
+                } catch (BadRequestException taken) {
+                    assertThat(taken.field()).isEqualTo("--replica-sync-port");
+                    assertThat(left).isPositive();
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            picker.close();
         }
     }
 
@@ -90,29 +111,12 @@ class PickersTest {
 
     @Test
     void peerService_pickersOfOneName_seeEachOthersBookings() throws Exception {
-        int first = freePort();
-        try (Assembly here = Assembly.start(
-                        options(
-                                "--peer-service",
-                                "localhost",
-                                "--pod-ip",
-                                "127.0.0.1",
-                                "--replica-sync-port",
-                                Integer.toString(first)),
-                        NO_EVENTS,
-                        PickerObserver.none());
-                Assembly there = Assembly.start(
-                        options(
-                                "--peer-service",
-                                "localhost",
-                                "--pod-ip",
-                                "127.0.0.1",
-                                "--replica-sync-port",
-                                Integer.toString(freePort())),
-                        NO_EVENTS,
-                        PickerObserver.none())) {
+        try (Peer first = Peer.start(this);
+                Peer second = Peer.start(this)) {
+            Assembly here = first.picker();
+            Assembly there = second.picker();
             // Both are behind one address here, so that the name alone cannot tell their ports apart.
-            there.pool().registerPeer("tcp://127.0.0.1:" + first);
+            there.pool().registerPeer("tcp://127.0.0.1:" + first.port());
             await("both know their worker", () -> here.isReady() && there.isReady());
             Booking booking = here.pool()
                     .selectAndReserve(SelectRequest.builder(Prompt.ofTokens(1, 2, 3))
@@ -192,7 +196,7 @@ class PickersTest {
 
     @Test
     void close_withAnAnswerUnderWay_letsItEnd_andLeavesNoBooking() throws Exception {
-        Assembly picker = Assembly.start(options(), NO_EVENTS, PickerObserver.none());
+        Assembly picker = Assembly.start(options("--drain-timeout-secs", "3600"), NO_EVENTS, PickerObserver.none());
         await("the worker is known", picker::isReady);
         ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", picker.port())
                 .usePlaintext()
@@ -224,6 +228,29 @@ class PickersTest {
             assertThat(active(picker)).isZero();
         } finally {
             channel.shutdownNow();
+            picker.close();
+        }
+    }
+
+    @Test
+    void close_withAnAnswerThatDoesNotEnd_breaksItOffInTheEnd_andLeavesNoBooking() throws Exception {
+        Assembly picker = Assembly.start(options("--drain-timeout-secs", "0"), NO_EVENTS, PickerObserver.none());
+        await("the worker is known", picker::isReady);
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", picker.port())
+                .usePlaintext()
+                .build();
+        try (PickerStream stream = PickerStream.open(channel)) {
+            stream.request(
+                    Map.of(":method", "POST", ":path", "/v1/completions"),
+                    "{\"prompt\": [1, 2, 3]}".getBytes(StandardCharsets.UTF_8));
+            assertThat(active(picker)).isEqualTo(1);
+
+            picker.close();
+
+            assertThat(active(picker)).isZero();
+        } finally {
+            channel.shutdownNow();
+            picker.close();
         }
     }
 }

@@ -3,11 +3,13 @@ package dev.tandemkv.examples.picker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tandemkv.adapters.extproc.PickerSettings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The table of settings of affinity-coordinator.md 4.4, row by row: by option and by variable the same, and named when it cannot be read. */
+/** The table of settings of affinity-coordinator.md 4.4 and what we add to it, row by row: by option and by variable the same, and named when it cannot be read. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // what is not refused would serve for ever
 class SettingsTableTest {
 
@@ -66,6 +68,11 @@ class SettingsTableTest {
             Row.of("DYN_EPP_TOKENIZATION_TIMEOUT_MS", "--tokenization-timeout-ms", "9", "0"),
             Row.of("DYN_EPP_TOKENIZER_MAX_RESPONSE_BYTES", "--tokenizer-max-response-bytes", "9", "0"),
             Row.of("DYN_EPP_MAX_INFLIGHT_REQUESTS", "--max-inflight-requests", "9", "0"),
+            Row.of("TANDEMKV_MAX_BODY_BYTES", "--max-body-bytes", "9", "0"),
+            Row.of("TANDEMKV_MAX_BUFFERED_BYTES", "--max-buffered-bytes", "16777217", "16777215"),
+            Row.of("TANDEMKV_BODY_TIMEOUT_MS", "--body-timeout-ms", "9", "0"),
+            Row.of("TANDEMKV_SESSION_HEADERS", "--session-headers", "x-own,x-other", "x-own,X-Other"),
+            Row.of("TANDEMKV_DRAIN_TIMEOUT_SECS", "--drain-timeout-secs", "9", "-1"),
             Row.of("DYN_EPP_PEER_SERVICE", "--peer-service", "pickers", " ", "--pod-ip", "127.0.0.1"),
             Row.of("POD_IP", "--pod-ip", "127.0.0.1", "here", "--peer-service", "pickers"),
             Row.of("DYN_EPP_REPLICA_SYNC_PORT", "--replica-sync-port", "9", "0"),
@@ -162,6 +169,33 @@ class SettingsTableTest {
         int exit = EndpointPicker.run(new PrintWriter(told), new PrintWriter(told, true), environment, arguments);
         assertThat(exit).as(told.toString()).isEqualTo(2);
         return told.toString();
+    }
+
+    @Test
+    void limitsAndSessions_reachThePicker_andTheirDefaultsAreItsOwn() {
+        Options options = new Options();
+        Environment.under(Map.of(), new CommandLine(options)).parseArgs();
+        assertThat(Assembly.settings(options)).isEqualTo(PickerSettings.DEFAULT);
+
+        Environment.under(Map.of(), new CommandLine(options))
+                .parseArgs(
+                        "--max-inflight-requests=1",
+                        "--max-body-bytes=2",
+                        "--max-buffered-bytes=3",
+                        "--body-timeout-ms=4",
+                        "--tokenization-timeout-ms=5",
+                        "--session-headers=x-own,x-other",
+                        "--trust-client-headers=true");
+        assertThat(Assembly.settings(options))
+                .isEqualTo(PickerSettings.builder()
+                        .maxInFlight(1)
+                        .maxBodyBytes(2)
+                        .maxBufferedBytes(3)
+                        .bodyTimeout(Duration.ofMillis(4))
+                        .tokenizationTimeout(Duration.ofMillis(5))
+                        .sessionHeaders(List.of("x-own", "x-other"))
+                        .clientHeaders(PickerSettings.ClientHeaders.TRUSTED)
+                        .build());
     }
 
     @Test
