@@ -12,7 +12,10 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodConditionBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -36,10 +39,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** A picker whose workers are the pods of inference pools, on Fabric8's mock server. */
+@Timeout(180) // it lists once a second
 class KubernetesPoolsTest {
 
     /** Held, because a logger that nobody holds forgets its level. */
@@ -71,13 +76,26 @@ class KubernetesPoolsTest {
                 .withPlural("inferencepools")
                 .withScope("Namespaced")
                 .build());
-        client = server.createClient();
+        // A request that a busy machine delays must not be made twice.
+        client = new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(Config.empty())
+                        .withMasterUrl(server.url("/"))
+                        .withHttp2Disable(true)
+                        .withRequestTimeout(60_000)
+                        .withRequestRetryBackoffLimit(0)
+                        .build())
+                .build();
     }
 
     @AfterEach
     void stopServer() {
         client.close();
-        server.destroy();
+        try {
+            server.destroy();
+        } catch (IllegalStateException e) {
+            // It gives up after some seconds when a client left in the middle of a goodbye, and nothing depends on it.
+            REQUESTS.log(Level.FINE, "not closed", e);
+        }
     }
 
     private Resource<GenericKubernetesResource> pool(String name) {
