@@ -144,7 +144,7 @@ final class RankListener {
         if (shared == null || topic == null) {
             throw new BadRequestException("kv_events_endpoint", null, "an endpoint, or a topic on the shared one");
         }
-        if (!shared.add(topic, this::receive)) {
+        if (!shared.add(topic, this::receive, () -> feed.interrupted(stream.rank()))) {
             throw new ConflictException("topic", topic, "already followed for another rank");
         }
         connected = true;
@@ -246,8 +246,8 @@ final class RankListener {
     }
 
     /**
-     * A message that came by another connection than the last one is perhaps another engine's, and the feed hears of that before it. Where the
-     * end of a connection is told at all, it has been told by now; on the shared endpoint only the messages tell.
+     * A message that came by another connection than the last one is perhaps another engine's, and the feed hears of that before it. The end of
+     * the last one has been told by now; on the shared endpoint only the messages tell that there is another.
      */
     private void receive(List<byte[]> frames, @Nullable Object connection) {
         if (connection != null && connection != heard) {

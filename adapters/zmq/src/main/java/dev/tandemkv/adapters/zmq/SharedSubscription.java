@@ -1,6 +1,7 @@
 package dev.tandemkv.adapters.zmq;
 
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
@@ -8,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
+import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
+import zmq.io.Metadata;
+import zmq.util.Utils;
 
 /**
  * One bound socket to which many engines connect, told apart by their topics. Until {@link #listen} messages wait in it. Touched by the
@@ -20,10 +24,39 @@ final class SharedSubscription {
     private final ZMQ.Socket socket;
 
     /** By the whole topic's bytes. */
-    private final Map<ByteBuffer, SocketLoop.ConnectionReceiver> targets = new HashMap<>();
+    private final Map<ByteBuffer, Target> targets = new HashMap<>();
 
     private final LongAdder unknownTopics = new LongAdder();
     private boolean closed;
+
+    /** Who takes a topic's messages, and where the last one came from. */
+    private static final class Target {
+        private final SocketLoop.ConnectionReceiver receiver;
+        private final Runnable ended;
+        private @Nullable Object connection;
+        private @Nullable String peer;
+
+        Target(SocketLoop.ConnectionReceiver receiver, Runnable ended) {
+            this.receiver = receiver;
+            this.ended = ended;
+        }
+
+        void receive(List<byte[]> frames, @Nullable Object by) {
+            if (by != connection) {
+                connection = by;
+                peer = by instanceof Metadata known ? known.get(Metadata.PEER_ADDRESS) : null;
+            }
+            receiver.receive(frames, by);
+        }
+
+        /** Once for a connection: its address can be another's then. */
+        void ended(String address) {
+            if (address.equals(peer)) {
+                peer = null;
+                ended.run();
+            }
+        }
+    }
 
     private SharedSubscription(SocketLoop loop, ZMQ.Socket socket) {
         this.loop = loop;
@@ -33,15 +66,26 @@ final class SharedSubscription {
     /** @throws RuntimeException if the endpoint cannot be bound; nothing stays open */
     static SharedSubscription bind(SocketLoop loop, String endpoint, ZmqSettings settings) {
         ZMQ.Socket socket = loop.open(SocketType.SUB);
+        SharedSubscription shared = new SharedSubscription(loop, socket);
         try {
             Subscription.configure(socket, settings);
             socket.subscribe(new byte[0]);
+            socket.setEventHook(shared::disconnected, zmq.ZMQ.ZMQ_EVENT_DISCONNECTED);
             socket.bind(endpoint);
         } catch (RuntimeException e) {
             loop.close(socket);
             throw e;
         }
-        return new SharedSubscription(loop, socket);
+        return shared;
+    }
+
+    /** Called by JeroMQ's own threads, while the channel is still open. */
+    private void disconnected(ZEvent event) {
+        Object channel = event.getValue();
+        if (channel instanceof SocketChannel gone && gone.socket().getRemoteSocketAddress() != null) {
+            String address = Utils.getPeerIpAddress(gone).address();
+            loop.execute(() -> targets.values().forEach(target -> target.ended(address)));
+        }
     }
 
     void listen() {
@@ -53,9 +97,14 @@ final class SharedSubscription {
         return socket.getLastEndpoint();
     }
 
-    /** Whether the topic was free. */
-    boolean add(String topic, SocketLoop.ConnectionReceiver receiver) {
-        return targets.putIfAbsent(key(topic), receiver) == null;
+    /**
+     * Has a topic's messages taken.
+     *
+     * @param ended told that the connection ended by which the last of them came, on the loop's thread
+     * @return whether the topic was free
+     */
+    boolean add(String topic, SocketLoop.ConnectionReceiver receiver, Runnable ended) {
+        return targets.putIfAbsent(key(topic), new Target(receiver, ended)) == null;
     }
 
     void remove(String topic) {
@@ -67,7 +116,7 @@ final class SharedSubscription {
     }
 
     private void receive(List<byte[]> frames, @Nullable Object connection) {
-        SocketLoop.ConnectionReceiver target = targets.get(ByteBuffer.wrap(frames.get(0)));
+        Target target = targets.get(ByteBuffer.wrap(frames.get(0)));
         if (target == null) {
             unknownTopics.increment();
         } else {

@@ -124,6 +124,35 @@ class SharedEndpointTest {
         }
     }
 
+    /** The rank of an engine that is gone is not exact, though nobody says anything on its topic any more; others are not concerned. */
+    @Test
+    void engineThatEnds_isNotExact_untilItIsHeardAgain() {
+        try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m");
+                FakeEngine ten = FakeEngine.connectedTo(endpoint(), "kv@pod-10@m")) {
+            f.ingress().reconcile(null, worker(1, one));
+            f.ingress().reconcile(null, worker(10, ten));
+            await(() -> one.isHeard() && ten.isHeard());
+            one.store(null, 1);
+            ten.store(null, 10);
+            await(() -> f.score(ONE, 1) == 1 && f.isExact(ONE) && f.score(TEN, 10) == 1 && f.isExact(TEN));
+            // What the catch-up brought may still wait in the socket, and is what tells the connection.
+            one.store(1L, 2);
+            ten.store(10L, 11);
+            await(() -> f.score(ONE, 1, 2) == 2 && f.isExact(ONE) && f.score(TEN, 10, 11) == 2 && f.isExact(TEN));
+
+            one.goAway();
+            await(() -> !f.isExact(ONE));
+            assertThat(f.score(ONE, 1, 2)).isEqualTo(2);
+            assertThat(f.isExact(TEN)).isTrue();
+
+            one.replaceProcess(endpoint());
+            await(one::isHeard);
+            one.store(null, 5);
+            await(() -> f.score(ONE, 5) == 1 && f.isExact(ONE));
+            assertThat(f.score(ONE, 1)).isZero();
+        }
+    }
+
     @Test
     void successor_withNumbersThatGoOn_isKnownByItsConnection() {
         try (FakeEngine one = FakeEngine.connectedTo(endpoint(), "kv@pod-1@m")) {
