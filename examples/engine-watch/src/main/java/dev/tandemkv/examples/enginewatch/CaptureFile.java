@@ -93,9 +93,9 @@ final class CaptureFile {
             in.reset();
             return new BufferedReader(
                     new InputStreamReader(zipped ? new GZIPInputStream(in) : in, StandardCharsets.UTF_8));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException e) {
             in.close();
-            throw e;
+            throw new IOException(path + ": cannot be read: " + e, e);
         }
     }
 

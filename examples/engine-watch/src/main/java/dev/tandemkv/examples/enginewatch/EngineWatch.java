@@ -280,7 +280,7 @@ public final class EngineWatch implements Callable<Integer> {
                 new LiveWatch(fleet.targets(), null, shown, new Screen(out, terminal)).run();
             }
         } else {
-            new LiveWatch(targets(), bind, settings, new Screen(out, terminal)).run();
+            new LiveWatch(targets(), endpoint("--bind", bind, 0), settings, new Screen(out, terminal)).run();
         }
     }
 

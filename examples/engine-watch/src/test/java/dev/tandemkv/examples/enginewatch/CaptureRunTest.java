@@ -286,6 +286,10 @@ class CaptureRunTest {
         assertThat(run.code()).isEqualTo(1);
         assertThat(run.lines()).hasSizeBetween(100, 199);
         assertThat(run.err()).containsPattern("line 1\\d\\d: not in the format: the rest of the file cannot be read: ");
+        Path head = directory.resolve("head.gz");
+        Files.write(head, Arrays.copyOf(zipped.toByteArray(), 2));
+        assertThat(Captures.run("--capture", head.toString()).err())
+                .startsWith("engine-watch: " + head + ": cannot be read: ");
         assertThat(Captures.run("--capture", directory.toString()).err())
                 .startsWith("engine-watch: " + directory + ": a directory (expected: a file)");
     }

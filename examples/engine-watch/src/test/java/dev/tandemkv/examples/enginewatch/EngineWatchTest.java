@@ -42,6 +42,9 @@ class EngineWatchTest {
                 Map.entry("--capture f --engine x", "--engine: x (expected: vllm, sglang, tensorrt-llm or unknown)"),
                 Map.entry("--bind tcp://127.0.0.1:*", "--topic: none (expected: at least one with --bind)"),
                 Map.entry("--bind tcp://127.0.0.1:* --topic a --ranks 2", "--ranks: 2 (expected: 1 with --bind)"),
+                Map.entry(
+                        "--bind tcp://127.0.0.1:99999 --topic a",
+                        "--bind: tcp://127.0.0.1:99999 (expected: ports from 1 to 65535"),
                 Map.entry("--fake --topic a --topic b", "--topic: 2 times (expected: at most once without --bind)"),
                 Map.entry("--fake --replay x", "--replay: x (expected: only with --connect)"),
                 Map.entry("--connect here", "--connect: here (expected: tcp://HOST:PORT)"),
