@@ -52,6 +52,7 @@ class HttpEngineTest {
     private String post(String path, String json) throws Exception {
         URLConnection connection = engine.uri().resolve(path).toURL().openConnection();
         connection.setDoOutput(true);
+        connection.setReadTimeout(30_000);
         try (OutputStream out = connection.getOutputStream()) {
             out.write(json.getBytes(StandardCharsets.UTF_8));
         }
