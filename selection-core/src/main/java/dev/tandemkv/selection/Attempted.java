@@ -28,6 +28,6 @@ public sealed interface Attempted<T> permits Attempted.Done, Attempted.Refused, 
         }
     }
 
-    /** It would have had to wait; nothing is left of it. */
+    /** It would have had to wait; nothing is left of it, and it counts neither as failed nor as rejected by a queue. */
     record WouldWait<T>() implements Attempted<T> {}
 }

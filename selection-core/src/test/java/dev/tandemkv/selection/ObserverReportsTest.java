@@ -5,6 +5,8 @@ import static dev.tandemkv.selection.CoreFixture.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.catalog.PartitionKey;
+import dev.tandemkv.catalog.SelectionException.Kind;
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.catalog.time.VirtualTime;
 import dev.tandemkv.indexer.health.LadderRung;
@@ -40,6 +42,11 @@ class ObserverReportsTest {
                     }
 
                     @Override
+                    public void onFailed(PartitionKey partition, Kind kind) {
+                        told.add("failed " + kind);
+                    }
+
+                    @Override
                     public void onQueueRejected(PartitionKey partition, String policyClass, Limit limit) {
                         told.add(policyClass + " " + limit);
                     }
@@ -72,9 +79,28 @@ class ObserverReportsTest {
 
         core.selectAndReserve(request(3, 40).build());
 
-        assertThat(told).containsExactly("batch REQUESTS");
+        assertThat(told).containsExactly("failed QUEUE_REJECTED", "batch REQUESTS");
         assertThat(core.loads(PartitionKey.DEFAULT).orElseThrow().queues())
                 .containsExactly(new ClassLoad("batch", new Pending(1, 48, 0)));
+    }
+
+    @Test
+    void tryOfABusyPool_wouldWait_isNoFailureAndNoRejection() {
+        SelectionCore core = core(SelectionConfig.builder().queueThreshold(0.0).build());
+        core.selectAndReserve(request(1, 40).build());
+        told.clear();
+
+        for (int i = 0; i < 3; i++) {
+            assertThat(core.trySelect(request(2, 40).build())).isInstanceOf(Attempted.WouldWait.class);
+            assertThat(core.tryReserve(request(2, 40).build())).isInstanceOf(Attempted.WouldWait.class);
+        }
+
+        assertThat(told).isEmpty();
+        assertThat(core.stats().failed()).isZero();
+        core.select(request(2, 40).queueing(SelectRequest.Queueing.REFUSED).build());
+        assertThat(told).containsExactly("failed QUEUE_REJECTED", "default DO_NOT_QUEUE");
+        core.trySelect(request(2, 40).pinnedWorker(WorkerRank.of(9)).build());
+        assertThat(core.stats().failed()).isEqualTo(2);
     }
 
     @Test

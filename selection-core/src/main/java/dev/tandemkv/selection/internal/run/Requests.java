@@ -9,7 +9,6 @@ import dev.tandemkv.selection.Booking;
 import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.ChargeOutcome;
 import dev.tandemkv.selection.FreeOutcome;
-import dev.tandemkv.selection.QueueRejectedException;
 import dev.tandemkv.selection.ReservationRequest;
 import dev.tandemkv.selection.Reserved;
 import dev.tandemkv.selection.SelectRequest;
@@ -92,8 +91,7 @@ public final class Requests {
         try {
             return new Attempted.Done<>(stage.join());
         } catch (CompletionException e) {
-            if (e.getCause() instanceof QueueRejectedException queue
-                    && queue.limit() == QueueRejectedException.Limit.DO_NOT_QUEUE) {
+            if (SelectRun.wouldWait(e.getCause())) {
                 return new Attempted.WouldWait<>();
             }
             if (e.getCause() instanceof SelectionException known) {

@@ -11,6 +11,7 @@ import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.indexer.approximate.PredictedLease;
 import dev.tandemkv.selection.LookupTimings;
 import dev.tandemkv.selection.PolicyFaultException;
+import dev.tandemkv.selection.QueueRejectedException;
 import dev.tandemkv.selection.SelectRequest;
 import dev.tandemkv.selection.SelectRequest.Recording;
 import dev.tandemkv.selection.Selection;
@@ -409,10 +410,16 @@ final class SelectRun<T> implements Runnable {
         closeHold();
         engine.over(this);
         SelectionException typed = typed(cause);
-        if (stage.fail(typed)) {
+        if (stage.fail(typed) && !(patience == Patience.NONE && wouldWait(typed))) {
             engine.failed(request.partition(), typed);
         }
         tellTimes();
+    }
+
+    /** Whether a request that never waits ended because it would have had to; it did not fail then. */
+    static boolean wouldWait(@Nullable Throwable cause) {
+        return cause instanceof QueueRejectedException queue
+                && queue.limit() == QueueRejectedException.Limit.DO_NOT_QUEUE;
     }
 
     /** Tells once what it took, if the lookups were answered. */
