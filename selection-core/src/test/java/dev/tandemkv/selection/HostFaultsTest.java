@@ -22,6 +22,7 @@ import dev.tandemkv.selection.policy.PolicyComponents;
 import dev.tandemkv.selection.policy.SelectionPolicy;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -438,6 +439,41 @@ class HostFaultsTest {
         assertThat(f.failureOf(initialises)).isEqualTo(Kind.SHUTDOWN);
         assertThat(f.failureOf(replay)).isEqualTo(Kind.SHUTDOWN);
         f.assertEmpty();
+    }
+
+    @Test
+    void replayThatWaitsForItsSession_freedById_isToldAsFailedOnce_cancelledByItsCaller_isNot() {
+        List<Kind> told = new ArrayList<>();
+        AtomicBoolean hangs = new AtomicBoolean();
+        CoreFixture f = new CoreFixture(
+                        SelectionConfig.builder()
+                                .sessionAffinityTtl(Duration.ofSeconds(60))
+                                .build(),
+                        remote((partition, hashes) ->
+                                hangs.get() ? new CompletableFuture<>() : CompletableFuture.completedStage(List.of())),
+                        new SelectionObserver() {
+                            @Override
+                            public void onFailed(PartitionKey partition, Kind kind) {
+                                told.add(kind);
+                            }
+                        })
+                .workers(1);
+        f.select(request(1, 64, "freed").session(SessionContext.of("s")));
+        f.select(request(1, 64, "left").session(SessionContext.of("s")));
+        hangs.set(true);
+        reserve(f, request(1, 64).session(SessionContext.of("s")));
+        CompletionStage<Reserved> freed =
+                f.core.createReservation(ReservationRequest.replay(PartitionKey.DEFAULT, "freed"));
+        CompletableFuture<Reserved> left = f.core.createReservation(
+                        ReservationRequest.replay(PartitionKey.DEFAULT, "left"))
+                .toCompletableFuture();
+
+        assertThat(now(f.core.free("freed"))).isEqualTo(FreeOutcome.FREED);
+        assertThat(left.cancel(false)).isTrue();
+
+        assertThat(f.failureOf(freed)).isEqualTo(Kind.CANCELLED);
+        assertThat(told).containsExactly(Kind.CANCELLED);
+        assertThat(f.core.stats().failed()).isEqualTo(1);
     }
 
     @Test

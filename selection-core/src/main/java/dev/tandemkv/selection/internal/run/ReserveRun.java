@@ -152,9 +152,12 @@ final class ReserveRun {
     }
 
     private void stop(SelectionException why) {
-        stage.fail(why);
+        boolean mine = stage.fail(why);
         stopped.cancel();
         engine.abandon(claim);
+        if (mine) {
+            engine.failed(partition.key(), why);
+        }
     }
 
     private void fail(Throwable cause, @Nullable AffinityHold hold) {
