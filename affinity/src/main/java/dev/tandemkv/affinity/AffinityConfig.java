@@ -87,9 +87,23 @@ public record AffinityConfig(
         return new Builder(ttl);
     }
 
+    /** Starts from this one. */
+    public Builder toBuilder() {
+        return new Builder(ttl)
+                .mode(mode)
+                .rebindMoment(rebindMoment)
+                .maxEntries(maxEntries)
+                .maxSessionIdBytes(maxSessionIdBytes)
+                .maxWaitersPerSession(maxWaitersPerSession)
+                .maxInitializing(maxInitializing)
+                .maxLeaseAge(maxLeaseAge)
+                .tombstoneRetention(tombstoneRetention)
+                .maxClockSkew(maxClockSkew);
+    }
+
     /** Collects the components of an {@link AffinityConfig}; not thread-safe. */
     public static final class Builder {
-        private final Duration ttl;
+        private Duration ttl;
         private AffinityMode mode = AffinityMode.HARD;
         private RebindMoment rebindMoment = RebindMoment.ON_FIRST_TOKEN;
         private int maxEntries = 65_536;
@@ -102,6 +116,11 @@ public record AffinityConfig(
 
         private Builder(Duration ttl) {
             this.ttl = Objects.requireNonNull(ttl, "ttl");
+        }
+
+        public Builder ttl(Duration ttl) {
+            this.ttl = Objects.requireNonNull(ttl, "ttl");
+            return this;
         }
 
         /** Default hard. */

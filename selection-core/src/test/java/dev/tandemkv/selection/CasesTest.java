@@ -7,7 +7,9 @@ import static dev.tandemkv.selection.CoreFixture.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tandemkv.affinity.AffinityMode;
 import dev.tandemkv.affinity.PinPolicy;
+import dev.tandemkv.affinity.RebindMoment;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.CatalogChanges;
 import dev.tandemkv.catalog.PartitionKey;
@@ -153,6 +155,9 @@ class CasesTest {
         SelectionConfigBuilder idle = SelectionConfig.builder()
                 .queuePolicy(QueuePolicy.WSPT)
                 .queueNoWorkers(QueueConfig.NoWorkers.FAIL)
+                .sessionAffinityMode(AffinityMode.SOFT)
+                .sessionRebind(RebindMoment.ON_SUCCESS)
+                .sessionAffinityMaxEntries(9)
                 .sessionLoadMargin(8.0)
                 .sessionPinPolicy(PinPolicy.BIND)
                 .sessionOverloaded(SessionConfig.Overloaded.SPILL_KEEP_BINDING);
@@ -162,6 +167,9 @@ class CasesTest {
                 .containsExactlyInAnyOrder(
                         "router_queue_policy",
                         "queue_no_workers",
+                        "session_affinity_mode",
+                        "session_rebind",
+                        "session_affinity_max_entries",
                         "session_load_margin",
                         "session_pin_policy",
                         "session_overloaded");

@@ -95,7 +95,7 @@ public record SelectionConfig(
         if (index.sharedCacheType() == null && scoring.sharedCacheMultiplier() > 0) {
             idle.add("shared_cache_multiplier: there is no shared_cache_type");
         }
-        if (sessions.table() == null) {
+        if (!sessions.sticky()) {
             sessionSettings().forEach(setting -> idle.add(setting + ": session_affinity_ttl_secs is not set"));
         }
         if (queue.threshold() == null && queue.profiles().equals(QueueProfiles.NONE)) {
@@ -109,6 +109,15 @@ public record SelectionConfig(
 
     private List<String> sessionSettings() {
         List<String> set = new ArrayList<>();
+        if (sessions.table().mode() != SessionConfig.NO_CHOICE.mode()) {
+            set.add("session_affinity_mode");
+        }
+        if (sessions.table().rebindMoment() != SessionConfig.NO_CHOICE.rebindMoment()) {
+            set.add("session_rebind");
+        }
+        if (sessions.table().maxEntries() != SessionConfig.NO_CHOICE.maxEntries()) {
+            set.add("session_affinity_max_entries");
+        }
         if (sessions.loadMargin() != null) {
             set.add("session_load_margin");
         }

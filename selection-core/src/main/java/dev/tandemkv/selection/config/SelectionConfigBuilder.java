@@ -263,12 +263,12 @@ public final class SelectionConfigBuilder {
                     sessionAffinityTtl,
                     AffinityConfig.MIN_TTL + " to " + AffinityConfig.MAX_TTL);
         }
-        sessions.ttl = sessionAffinityTtl;
+        sessions.ttl(sessionAffinityTtl);
         return this;
     }
 
     public SelectionConfigBuilder sessionAffinityMode(AffinityMode sessionAffinityMode) {
-        sessions.mode = Objects.requireNonNull(sessionAffinityMode, "sessionAffinityMode");
+        sessions.table.mode(Objects.requireNonNull(sessionAffinityMode, "sessionAffinityMode"));
         return this;
     }
 
@@ -283,14 +283,14 @@ public final class SelectionConfigBuilder {
     }
 
     public SelectionConfigBuilder sessionRebind(RebindMoment sessionRebind) {
-        sessions.rebind = Objects.requireNonNull(sessionRebind, "sessionRebind");
+        sessions.table.rebindMoment(Objects.requireNonNull(sessionRebind, "sessionRebind"));
         return this;
     }
 
     /** Most sessions of one partition's table. Default 65,536. */
     public SelectionConfigBuilder sessionAffinityMaxEntries(int sessionAffinityMaxEntries) {
         Check.atLeast("session_affinity_max_entries", sessionAffinityMaxEntries, 1);
-        sessions.maxEntries = sessionAffinityMaxEntries;
+        sessions.table.maxEntries(sessionAffinityMaxEntries);
         return this;
     }
 

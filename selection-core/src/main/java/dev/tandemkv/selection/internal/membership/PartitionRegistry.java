@@ -1,6 +1,5 @@
 package dev.tandemkv.selection.internal.membership;
 
-import dev.tandemkv.affinity.AffinityConfig;
 import dev.tandemkv.affinity.SessionAffinity;
 import dev.tandemkv.catalog.BadRequestException;
 import dev.tandemkv.catalog.ConflictException;
@@ -9,6 +8,7 @@ import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.indexer.PrefixIndex;
 import dev.tandemkv.indexer.SourceTraits;
 import dev.tandemkv.indexer.hash.TrackingHasher;
+import dev.tandemkv.selection.config.SessionConfig;
 import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.internal.partition.CacheTrust;
 import dev.tandemkv.selection.internal.partition.CacheView;
@@ -123,11 +123,12 @@ public final class PartitionRegistry {
     }
 
     private @Nullable SessionAffinity sessions(PartitionKey key) {
-        AffinityConfig table = core.config().sessions().table();
-        if (table == null) {
+        SessionConfig config = core.config().sessions();
+        if (!config.sticky()) {
             return null;
         }
-        SessionAffinity sessions = SessionAffinity.builder(table, core.ticker(), core.clock(), core.scheduler())
+        SessionAffinity sessions = SessionAffinity.builder(
+                        config.table(), core.ticker(), core.clock(), core.scheduler())
                 .partition(key)
                 .executor(core.afterwards()::run)
                 .build();
