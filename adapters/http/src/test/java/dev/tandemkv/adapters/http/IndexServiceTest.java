@@ -110,6 +110,15 @@ class IndexServiceTest {
     }
 
     @Test
+    void register_blockSizeOfNothing_isNamed_inANewPartitionAndWhereThereIsAnother() throws IOException {
+        String nothing = instance(11, 0, endpoint).replace("\"block_size\": 4", "\"block_size\": 0");
+        assertThat(post("/register", nothing, 400).get("error").asText()).startsWith("block_size: 0 ");
+        assertThat(get("/workers")).isEmpty();
+        post("/register", instance(12, 0, endpoint), 201);
+        assertThat(post("/register", nothing, 409).get("error").asText()).contains("block_size 0, it has 4");
+    }
+
+    @Test
     void register_followsRanksOneByOne_andRefusesWhatContradicts() throws IOException {
         post("/query", "{\"model_name\": \"m\", \"token_ids\": [1]}", 404);
         post("/register", "{}", 422);

@@ -104,6 +104,9 @@ public final class IndexRoutes {
                                 + Integer.toUnsignedString(other));
             }
         }
+        if (instance.blockSize() == 0) {
+            throw new BadRequestException("block_size", 0, "1 to 4294967295");
+        }
     }
 
     private static WorkerSpec withRank(WorkerSpec present, Instance instance) {
