@@ -89,8 +89,8 @@ public final class EngineSockets implements AutoCloseable {
         Objects.requireNonNull(responder, "responder");
         return loop.call(() -> {
             // An XPUB shows what a PUB handles alone: who subscribes.
-            ZMQ.Socket publisher = loop.open(SocketType.XPUB);
-            ZMQ.Socket router = replayEndpoint == null ? null : loop.open(SocketType.ROUTER);
+            ZMQ.Socket publisher = loop.open(SocketType.XPUB, endpoint);
+            ZMQ.Socket router = replayEndpoint == null ? null : loop.open(SocketType.ROUTER, replayEndpoint);
             try {
                 publisher.setSndHWM(sendHighWater);
                 if (bind) {

@@ -66,7 +66,7 @@ final class RankReplay implements ReplaySource {
         }
 
         private void ask(long from) {
-            ZMQ.Socket dealer = loop.open(SocketType.DEALER);
+            ZMQ.Socket dealer = loop.open(SocketType.DEALER, endpoint);
             socket = dealer;
             try {
                 dealer.setRcvHWM(0);

@@ -65,7 +65,7 @@ final class SharedSubscription {
 
     /** @throws RuntimeException if the endpoint cannot be bound; nothing stays open */
     static SharedSubscription bind(SocketLoop loop, String endpoint, ZmqSettings settings) {
-        ZMQ.Socket socket = loop.open(SocketType.SUB);
+        ZMQ.Socket socket = loop.open(SocketType.SUB, endpoint);
         SharedSubscription shared = new SharedSubscription(loop, socket);
         try {
             Subscription.configure(socket, settings);

@@ -220,6 +220,13 @@ public final class SocketLoop implements Scheduler, AutoCloseable {
         return socket;
     }
 
+    /** As {@link #open(SocketType)}, for an endpoint that may name an IPv6 address, in brackets, which JeroMQ wants to be told of. */
+    public ZMQ.Socket open(SocketType type, String endpoint) {
+        ZMQ.Socket socket = open(type);
+        socket.setIPv6(endpoint.contains("://["));
+        return socket;
+    }
+
     /** Has every message of a socket taken, until it is closed. */
     public void listen(ZMQ.Socket socket, Receiver receiver) {
         listenByConnection(socket, (frames, connection) -> receiver.receive(frames));

@@ -55,7 +55,7 @@ final class Subscription {
      */
     static Subscription connect(
             SocketLoop loop, String endpoint, @Nullable String topic, ZmqSettings settings, Consumer<Boolean> line) {
-        ZMQ.Socket socket = loop.open(SocketType.SUB);
+        ZMQ.Socket socket = loop.open(SocketType.SUB, endpoint);
         Subscription subscription = new Subscription(loop, socket, endpoint, settings, line);
         try {
             configure(socket, settings);

@@ -29,11 +29,11 @@ final class FakeEngine implements AutoCloseable {
     private double clock;
     private boolean muteReplay;
 
-    private FakeEngine(PublisherConfig config, @Nullable String connectTo) {
+    private FakeEngine(PublisherConfig config, String bindTo, @Nullable String connectTo) {
         rank = new FakeRank(config, new SeededRandom(1), this::send);
         publisher = connectTo == null
-                ? sockets.bind(ANY, ANY, this::answer)
-                : sockets.connect(connectTo, ANY, this::answer);
+                ? sockets.bind(bindTo, bindTo, this::answer)
+                : sockets.connect(connectTo, bindTo, this::answer);
     }
 
     /** Publishes on a port of its own. */
@@ -42,12 +42,17 @@ final class FakeEngine implements AutoCloseable {
     }
 
     static FakeEngine bound(PublisherConfig config) {
-        return new FakeEngine(config, null);
+        return new FakeEngine(config, ANY, null);
+    }
+
+    /** Publishes, and answers replays, on free ports of an address. */
+    static FakeEngine boundTo(String anyPort) {
+        return new FakeEngine(config(), anyPort, null);
     }
 
     /** Publishes to a subscriber that is bound. */
     static FakeEngine connectedTo(String endpoint, String topic) {
-        return new FakeEngine(config().withTopic(topic), endpoint);
+        return new FakeEngine(config().withTopic(topic), ANY, endpoint);
     }
 
     static PublisherConfig config() {

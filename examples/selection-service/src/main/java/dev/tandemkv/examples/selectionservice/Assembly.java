@@ -114,7 +114,7 @@ final class Assembly implements AutoCloseable {
     /** Peers connect to this address; which peers this process listens to comes over {@code /replica_sync}. */
     private ReplicaMesh mesh(String host, int port) {
         try {
-            ReplicaMesh mesh = ReplicaMesh.builder(MeshSettings.at("tcp://" + host + ':' + port))
+            ReplicaMesh mesh = ReplicaMesh.builder(MeshSettings.at("tcp://" + Listening.address(host, port)))
                     .start();
             parts.add(mesh);
             return mesh;

@@ -8,15 +8,18 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import zmq.ZError;
 
 /** The command as a user calls it, in process. */
 class SelectionServiceMainTest {
@@ -87,6 +90,27 @@ class SelectionServiceMainTest {
 
             assertThat(run(Map.of(), (mode + options).split(" "))).isEqualTo(1);
             assertThat(err.toString(StandardCharsets.UTF_8)).startsWith(options + ": cannot listen there: ");
+        }
+    }
+
+    @Test
+    void replicaSyncPort_onAnIpv6Address_isBoundThere() throws IOException {
+        try (ServerSocket taken = ipv6()) {
+            String port = Integer.toString(taken.getLocalPort());
+
+            assertThat(run(Map.of(), "--host", "::1", "--port", "0", "--replica-sync-port", port))
+                    .isEqualTo(2);
+            assertThat(err.toString(StandardCharsets.UTF_8))
+                    .startsWith("--replica-sync-port: " + port)
+                    .contains("Errno " + ZError.EADDRINUSE);
+        }
+    }
+
+    private static ServerSocket ipv6() throws IOException {
+        try {
+            return new ServerSocket(0, 1, InetAddress.getByName("::1"));
+        } catch (SocketException none) {
+            return Assumptions.abort("this machine has no IPv6 loopback: " + none.getMessage());
         }
     }
 

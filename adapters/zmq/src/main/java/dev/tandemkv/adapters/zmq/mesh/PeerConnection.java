@@ -51,7 +51,7 @@ final class PeerConnection {
             MeshSettings settings,
             Consumer<ZMQ.Socket> options,
             SocketLoop.Receiver receiver) {
-        ZMQ.Socket socket = loop.open(SocketType.SUB);
+        ZMQ.Socket socket = loop.open(SocketType.SUB, endpoint);
         PeerConnection connection = new PeerConnection(loop, socket, endpoint, settings);
         try {
             options.accept(socket);

@@ -108,7 +108,7 @@ public final class ReplicaMesh implements ReplicaChannel {
     }
 
     private Bound open() {
-        ZMQ.Socket out = loop.open(SocketType.XPUB);
+        ZMQ.Socket out = loop.open(SocketType.XPUB, settings.bind());
         try {
             configure(out);
             // Every subscription is told, not the first of its topic alone, and a full pipe is noticed.
