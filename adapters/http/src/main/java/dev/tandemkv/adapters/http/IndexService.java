@@ -66,6 +66,7 @@ public final class IndexService {
         private final Scheduler scheduler;
         private ListenAddress address = ListenAddress.loopback(PORT);
         private HttpLimits limits = HttpLimits.DEFAULTS;
+        private JsonBody.UnknownFields unknownFields = JsonBody.UnknownFields.IGNORED;
         private Consumer<URI> recovery = dump -> {};
         private @Nullable CheckpointDump checkpoints;
         private List<String> peers = List.of();
@@ -90,6 +91,12 @@ public final class IndexService {
         /** Default {@link HttpLimits#DEFAULTS}. */
         public Builder limits(HttpLimits clientLimits) {
             limits = Objects.requireNonNull(clientLimits, "clientLimits");
+            return this;
+        }
+
+        /** Refuses unknown fields of a request with 422. Default: they are ignored. */
+        public Builder strict() {
+            unknownFields = JsonBody.UnknownFields.REFUSED;
             return this;
         }
 
@@ -128,7 +135,7 @@ public final class IndexService {
             PeerUrls known = new PeerUrls(recovery);
             peers.forEach(known::add);
             new IndexRoutes(core, new DumpRoute(core, checkpoints), known).addTo(routes);
-            Exchange.Terms terms = new Exchange.Terms(limits, JsonBody.UnknownFields.IGNORED, scheduler);
+            Exchange.Terms terms = new Exchange.Terms(limits, unknownFields, scheduler);
             return Listener.open(vertx, address.host(), address.port(), 1, routes, terms)
                     .map(listener -> new IndexService(core, listener, limits))
                     .toCompletionStage();

@@ -68,6 +68,9 @@ final class IndexAssembly implements AutoCloseable {
                 .port(settings.port())
                 .recovery(ingress::recoverFrom)
                 .checkpoints(ingress::dump);
+        if (settings.unknownFields() == ServiceSettings.UnknownFields.REFUSED) {
+            description.strict();
+        }
         String peers = settings.others().get("peers");
         if (peers != null) {
             try {

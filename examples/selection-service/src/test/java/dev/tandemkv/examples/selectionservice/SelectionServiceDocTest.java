@@ -204,6 +204,19 @@ class SelectionServiceDocTest {
                         BadRequestException.class, e -> assertThat(e.field()).isEqualTo("TANDEMKV_PORT"));
     }
 
+    @Test
+    void indexToldToBeStrict_refusesUnknownFields() throws Exception {
+        Map<String, Object> query = Map.of("model_name", "m", "token_ids", List.of(1), "tokens", List.of());
+        for (String strict : List.of("true", "false")) {
+            try (IndexAssembly index = IndexAssembly.start(List.of("--port", "0", "--strict", strict), Map.of())) {
+                URI address = URI.create("http://127.0.0.1:" + index.port() + "/query");
+
+                assertThatThrownBy(() -> new ServiceClient().post(address, query))
+                        .hasMessageContaining(strict.equals("true") ? ": 422 " : ": 404 ");
+            }
+        }
+    }
+
     private static void assertNames(String setting, List<String> arguments, Map<String, String> environment) {
         assertThatThrownBy(() -> Assembly.start(arguments, environment))
                 .isInstanceOfSatisfying(
