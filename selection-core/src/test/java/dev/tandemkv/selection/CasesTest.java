@@ -181,6 +181,15 @@ class CasesTest {
     }
 
     @Test
+    void kR1_waitForWorkersThatIsSkipped_orForNone_isNamed() {
+        SelectionConfigBuilder skips = SelectionConfig.builder().skipInitialWorkerWait(true);
+        assertThat(skips.build().withoutEffect()).containsExactly("skip_initial_worker_wait: min_initial_workers is 0");
+        assertThat(skips.minInitialWorkers(2).build().withoutEffect())
+                .containsExactly("min_initial_workers: skip_initial_worker_wait is true");
+        assertThat(skips.skipInitialWorkerWait(false).build().withoutEffect()).isEmpty();
+    }
+
+    @Test
     void kR1_replicaSyncAndItsChannel_missEachOther_bothWaysAreNamed() {
         SelectionConfig synced = SelectionConfig.builder().replicaSync(true).build();
         SelectionHost connected = SelectionHost.builder()

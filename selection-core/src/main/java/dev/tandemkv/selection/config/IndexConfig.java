@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param shards structures among which a partition's index divides its ranks: a power of two from 1 to 64; default 1
  * @param eventThreads lanes of event appliers a host may run; at least 1; default 4
  * @param useRemoteIndexer whether the index is asked over a lookup port; default false
- * @param serveIndexer whether this core's index is offered to others; excludes {@code useRemoteIndexer}; default false
+ * @param serveIndexer whether a host that reads this offers the core's index to others; excludes {@code useRemoteIndexer}; default false
  * @param sharedCacheType name of the shared cache, or {@code null} for none
  * @param onFailure what a failed lookup does; default {@link OnFailure#DEGRADE}
  * @param signalPatience served prompts without an event, or without a match, after which the cache signal counts as dead; at least 1;

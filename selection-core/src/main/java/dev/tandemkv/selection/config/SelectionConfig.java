@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param lifetimes how long what nobody ends may live
  * @param workerSelection which policy serves which role
  * @param replicaSync whether bookings are told to peers; default false
- * @param minInitialWorkers schedulable workers a host waits for at start; default 0
- * @param skipInitialWorkerWait whether a host starts without them; default false
+ * @param minInitialWorkers schedulable workers a host that reads this waits for at start; the core itself never does; default 0
+ * @param skipInitialWorkerWait whether such a host starts without them; default false
  */
 public record SelectionConfig(
         ScoringConfig scoring,
@@ -103,6 +103,12 @@ public record SelectionConfig(
         }
         if (!disaggregation.enabled() && disaggregation.policy() != DisaggConfig.Policy.ISL_BOUNDING) {
             idle.add("conditional_disagg_policy: conditional_disagg_enabled is false");
+        }
+        if (skipInitialWorkerWait) {
+            idle.add(
+                    minInitialWorkers == 0
+                            ? "skip_initial_worker_wait: min_initial_workers is 0"
+                            : "min_initial_workers: skip_initial_worker_wait is true");
         }
         return List.copyOf(idle);
     }

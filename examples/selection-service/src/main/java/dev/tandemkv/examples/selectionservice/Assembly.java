@@ -15,6 +15,7 @@ import dev.tandemkv.catalog.source.WatchedFileSource;
 import dev.tandemkv.catalog.time.Scheduler;
 import dev.tandemkv.selection.PartitionLoads;
 import dev.tandemkv.selection.SelectionCore;
+import dev.tandemkv.selection.config.SelectionConfig;
 import dev.tandemkv.selection.host.KvIndexSource;
 import dev.tandemkv.selection.host.SelectionHost;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -24,6 +25,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -48,17 +50,19 @@ final class Assembly implements AutoCloseable {
 
     private final Parts parts = new Parts();
     private final String host;
+    private final List<String> withoutEffect;
     private @Nullable SelectionService service;
     private List<PartitionLoads> openAtEnd = List.of();
 
-    private Assembly(String host) {
-        this.host = host;
+    private Assembly(ServiceSettings settings) {
+        host = settings.host();
+        withoutEffect = withoutEffect(settings.core());
     }
 
     /** @throws BadRequestException naming the option or the variable */
     static Assembly start(List<String> arguments, Map<String, String> environment) {
         ServiceSettings settings = ServiceSettings.of(arguments, environment, OPTIONS);
-        Assembly assembly = new Assembly(settings.host());
+        Assembly assembly = new Assembly(settings);
         try {
             assembly.assemble(settings);
             return assembly;
@@ -174,6 +178,19 @@ final class Assembly implements AutoCloseable {
             parts.add(reconciler);
             reconciler.start();
         }
+    }
+
+    private static List<String> withoutEffect(SelectionConfig core) {
+        List<String> idle = new ArrayList<>(Listening.withoutEffect(core));
+        if (core.index().serveIndexer()) {
+            idle.add("serve_indexer: an index is offered by run index alone");
+        }
+        return List.copyOf(idle);
+    }
+
+    /** Settings that do nothing here, for whoever started it. */
+    List<String> withoutEffect() {
+        return withoutEffect;
     }
 
     int port() {

@@ -26,10 +26,12 @@ final class IndexAssembly implements AutoCloseable {
 
     private final Parts parts = new Parts();
     private final String host;
+    private final List<String> withoutEffect;
     private final IndexService service;
 
     private IndexAssembly(ServiceSettings settings) {
         host = settings.host();
+        withoutEffect = Listening.withoutEffect(settings.core());
         try {
             service = start(settings);
         } catch (RuntimeException e) {
@@ -82,6 +84,11 @@ final class IndexAssembly implements AutoCloseable {
         IndexService started = Listening.start(settings, () -> description.start(vertx));
         parts.add(() -> started.shutdown().toCompletableFuture().join());
         return started;
+    }
+
+    /** Settings that do nothing here, for whoever started it. */
+    List<String> withoutEffect() {
+        return withoutEffect;
     }
 
     int port() {

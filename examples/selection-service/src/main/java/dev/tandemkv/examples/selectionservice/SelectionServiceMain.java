@@ -40,8 +40,8 @@ public final class SelectionServiceMain {
                     }
                 }
                 case "engine" -> serveEngine(out, behind(arguments));
-                case "index" -> serveIndex(out, environment, behind(arguments));
-                default -> serve(out, environment, arguments);
+                case "index" -> serveIndex(out, err, environment, behind(arguments));
+                default -> serve(out, err, environment, arguments);
             }
             return 0;
         } catch (BadRequestException e) {
@@ -61,16 +61,34 @@ public final class SelectionServiceMain {
         return arguments.subList(1, arguments.size());
     }
 
-    private static void serve(PrintStream out, Map<String, String> environment, List<String> arguments) {
-        Assembly service = Assembly.start(arguments, environment);
+    private static void serve(
+            PrintStream out, PrintStream err, Map<String, String> environment, List<String> arguments) {
+        Assembly service = start(err, environment, arguments);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(service, out)));
         out.println("selection service listens on " + service.address());
     }
 
-    private static void serveIndex(PrintStream out, Map<String, String> environment, List<String> arguments) {
-        IndexAssembly service = IndexAssembly.start(arguments, environment);
+    static Assembly start(PrintStream err, Map<String, String> environment, List<String> arguments) {
+        Assembly service = Assembly.start(arguments, environment);
+        tell(err, service.withoutEffect());
+        return service;
+    }
+
+    private static void serveIndex(
+            PrintStream out, PrintStream err, Map<String, String> environment, List<String> arguments) {
+        IndexAssembly service = startIndex(err, environment, arguments);
         Runtime.getRuntime().addShutdownHook(new Thread(service::close));
         out.println("index service listens on " + service.address());
+    }
+
+    static IndexAssembly startIndex(PrintStream err, Map<String, String> environment, List<String> arguments) {
+        IndexAssembly service = IndexAssembly.start(arguments, environment);
+        tell(err, service.withoutEffect());
+        return service;
+    }
+
+    private static void tell(PrintStream err, List<String> withoutEffect) {
+        withoutEffect.forEach(setting -> err.println("without effect: " + setting));
     }
 
     private static void serveEngine(PrintStream out, List<String> arguments) throws IOException {

@@ -115,6 +115,33 @@ class SelectionServiceMainTest {
     }
 
     @Test
+    void settings_thatDoNothingHere_areTold() {
+        Map<String, String> waits = Map.of("DYN_ROUTER_MIN_INITIAL_WORKERS", "2");
+        try (Assembly service =
+                SelectionServiceMain.start(stream(err), waits, List.of("--port", "0", "--serve-indexer"))) {
+            assertThat(service.port()).isPositive();
+            assertThat(err.toString(StandardCharsets.UTF_8).lines())
+                    .satisfiesExactly(
+                            first -> assertThat(first).startsWith("without effect: min_initial_workers: "),
+                            second -> assertThat(second).startsWith("without effect: serve_indexer: "));
+        }
+        err.reset();
+        try (IndexAssembly index =
+                SelectionServiceMain.startIndex(stream(err), waits, List.of("--port", "0", "--serve-indexer"))) {
+            assertThat(index.port()).isPositive();
+            assertThat(err.toString(StandardCharsets.UTF_8).lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("without effect: min_initial_workers: ");
+        }
+        err.reset();
+        try (Assembly plain = SelectionServiceMain.start(stream(err), Map.of(), List.of("--port", "0"))) {
+            assertThat(plain.withoutEffect()).isEmpty();
+            assertThat(err.size()).isZero();
+        }
+    }
+
+    @Test
     void help_namesEverySettingAndItsVariables() {
         assertThat(run(Map.of(), "--help")).isZero();
         String help = out.toString(StandardCharsets.UTF_8);
