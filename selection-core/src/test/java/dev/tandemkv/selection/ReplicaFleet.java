@@ -71,4 +71,10 @@ final class ReplicaFleet {
     void flow() {
         time.advance(Duration.ofMillis(1));
     }
+
+    /** Lets joiners be told and asks be answered, and all of it be applied. */
+    void answer() {
+        time.advance(Duration.ofMillis(10));
+        flow();
+    }
 }

@@ -124,7 +124,7 @@ class ReplicationAttackTest {
                 fleet.time,
                 ++fleet.seed);
         b.workers(1);
-        fleet.flow();
+        fleet.answer();
         batches.clear();
         depths.clear();
         published.clear();
@@ -368,7 +368,7 @@ class ReplicationAttackTest {
             }
         };
         Replica b = fleet.replica().workers(1);
-        fleet.flow();
+        fleet.answer();
         assertThat(b.load().activeRequests()).isEqualTo(1);
         first.close();
         fleet.flow();

@@ -32,12 +32,13 @@ class ReplicationReachTest {
     void unknownWorker_required_isAskedForOnceItIsRegistered() {
         Replica a = fleet.replica().workers(2);
         Replica b = fleet.replica().workers(1);
+        fleet.answer();
         Booking booking = a.f.book(request(1, 64, "r").pinnedWorker(WorkerRank.of(2)));
         fleet.flow();
         assertThat(b.stats().unknown()).isPositive();
         assertThat(b.f.core.stats().reservations()).isZero();
         b.workers(2);
-        fleet.flow();
+        fleet.answer();
         assertThat(b.f.load(2)).isEqualTo(a.f.load(2));
         booking.close();
         fleet.flow();
@@ -119,12 +120,13 @@ class ReplicationReachTest {
     void workerThatLeavesHere_takesItsMirrors_andComesBackWithThem() {
         Replica a = fleet.replica().workers(1);
         Replica b = fleet.replica().workers(1);
+        fleet.answer();
         a.f.book(request(1, 64, "r"));
         fleet.flow();
         b.f.core.remove(1);
         assertThat(b.f.core.stats().reservations()).isZero();
         b.workers(1);
-        fleet.flow();
+        fleet.answer();
         assertThat(b.load()).isEqualTo(a.load());
     }
 
@@ -212,13 +214,13 @@ class ReplicationReachTest {
         booking.close();
         WorkerRank bound = booking.id().worker();
         for (int i = 0; i < 4; i++) {
-            fleet.time.advance(ttl.dividedBy(4).minusMillis(1));
+            fleet.time.advance(ttl.dividedBy(4).minusMillis(5));
             a.f.core.upsert(worker(10 + i).build());
             b.f.core.upsert(worker(10 + i).build());
         }
         Replica joiner =
                 fleet.replica(new TappedChannel(fleet.bus.join()), sticky).workers(4);
-        fleet.flow();
+        fleet.answer();
         assertThat(sticks(joiner, bound)).as("told what lives").isTrue();
         fleet.time.advance(Duration.ofSeconds(1));
         assertThat(sticks(a, bound)).as("idle for its time").isFalse();

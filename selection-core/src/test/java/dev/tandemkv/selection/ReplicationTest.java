@@ -52,6 +52,12 @@ class ReplicationTest {
         time.advance(Duration.ofMillis(1));
     }
 
+    /** Lets joiners be told and asks be answered, and all of it be applied. */
+    private void answer() {
+        time.advance(Duration.ofMillis(10));
+        flow();
+    }
+
     private static ReplicaStats stats(CoreFixture f) {
         return f.core.replicaStats().orElseThrow();
     }
@@ -266,12 +272,12 @@ class ReplicationTest {
         a.book(request(2, 40));
         marked.prefillComplete();
         CoreFixture b = replica().workers(2);
-        flow();
+        answer();
         for (long id = 1; id <= 2; id++) {
             assertThat(b.load(id)).isEqualTo(a.load(id));
         }
         CoreFixture c = replica().workers(2);
-        flow();
+        answer();
         assertThat(b.load(1)).as("told again, counted once").isEqualTo(a.load(1));
         assertThat(c.load(2)).isEqualTo(a.load(2));
     }
@@ -284,6 +290,7 @@ class ReplicationTest {
         WorkerRank bound =
                 a.book(request(1, 64).session(SessionContext.of("s"))).id().worker();
         CoreFixture joiner = replica(sticky).workers(4);
+        answer();
         for (int i = 2; i < 12; i++) {
             SelectRequest.Builder next = request(i, 64).session(SessionContext.of("s"));
             assertThat(b.select(next).worker()).isEqualTo(bound);

@@ -86,7 +86,7 @@ final class Inbound {
                 mirrors.remember(event.key(), word, ticker.read());
             }
         } else if (event.change() == Word.ASK) {
-            retelling.answer(in, event.worker().workerId());
+            retelling.asked(in, event.worker().workerId());
         } else {
             inboxes.computeIfAbsent(in, p -> new Inbox(p, mirrors, counters, observer))
                     .offer(event);

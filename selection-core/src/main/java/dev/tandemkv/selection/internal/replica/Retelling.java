@@ -14,6 +14,9 @@ import dev.tandemkv.selection.internal.reservation.ReservationIndex;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -29,8 +32,8 @@ final class Retelling {
 
     private static final Logger LOG = LoggerFactory.getLogger(Retelling.class);
 
-    /** Bookings or sessions of one partition that one answer tells. */
-    private static final int MOST = 65_536;
+    /** Workers whose asks are collected in one partition; others are answered by themselves. */
+    private static final int MOST_ASKED = 16_384;
 
     private static final int BOOKINGS_PER_STEP = 64;
     private static final int SESSIONS_AT_ONCE = 1_024;
@@ -49,6 +52,9 @@ final class Retelling {
     private final BooleanSupplier closed;
     /** A booking is told when it is between one and two of these old, and then once in each. */
     private final Duration period;
+
+    /** As many as there are partitions, which are made by this core's own workers alone. */
+    private final ConcurrentMap<Partition, OpenAsks> asks = new ConcurrentHashMap<>();
 
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private final AtomicBoolean peerWaits = new AtomicBoolean();
@@ -76,14 +82,41 @@ final class Retelling {
 
     // ---- somebody asks
 
-    void answer(Partition in, long workerId) {
+    /** Somebody asks what is booked and bound on a worker: told soon to all, once to all who have asked by then. */
+    void asked(Partition in, long workerId) {
+        OpenAsks open = open(in);
+        switch (open.add(workerId)) {
+            case FIRST -> answerSoon(in, open);
+            case COLLECTED -> {}
+            case FULL -> answer(in, Set.of(workerId));
+        }
+    }
+
+    private OpenAsks open(Partition in) {
+        return asks.computeIfAbsent(in, p -> new OpenAsks(MOST_ASKED));
+    }
+
+    private void answerSoon(Partition in, OpenAsks open) {
+        try {
+            core.scheduler().schedule(PACE, () -> answer(in, open.take()));
+        } catch (RuntimeException e) {
+            LOG.debug("the scheduler refuses to wait for further asks", e);
+            answer(in, open.take());
+        }
+    }
+
+    private void answer(Partition in, Set<Long> workers) {
+        if (workers.isEmpty()) {
+            return;
+        }
         in.mailbox()
                 .submit(() -> tell(
                         in,
-                        in.bookings(entry -> isOwn(entry) && entry.id().worker().workerId() == workerId)));
+                        in.bookings(entry -> isOwn(entry)
+                                && workers.contains(entry.id().worker().workerId()))));
         SessionAffinity table = in.sessions();
         if (table != null) {
-            remind(table.snapshot(MOST, target -> target.workerId() == workerId), 0, 0);
+            remind(table.snapshot(Integer.MAX_VALUE, target -> workers.contains(target.workerId())), 0, 0);
         }
     }
 
@@ -99,10 +132,12 @@ final class Retelling {
     private void tellPeers() {
         nextForPeers.set(core.ticker().read() + APART_NANOS);
         for (Partition in : partitions.get()) {
+            // What has been asked until now is told with all the rest.
+            open(in).take();
             in.mailbox().submit(() -> tell(in, in.bookings(Retelling::isOwn)));
             SessionAffinity table = in.sessions();
             if (table != null) {
-                remind(table.snapshot(MOST), 0, 0);
+                remind(table.snapshot(Integer.MAX_VALUE), 0, 0);
             }
             if (!closed.getAsBoolean()) {
                 askAll(in);
@@ -160,7 +195,7 @@ final class Retelling {
 
     private void tell(Partition in, List<LedgerEntry> bookings) {
         if (!bookings.isEmpty()) {
-            tell(in, bookings.subList(0, Math.min(MOST, bookings.size())), 0, 0);
+            tell(in, bookings, 0, 0);
         }
     }
 
