@@ -153,6 +153,23 @@ class ReplicationJoinTest {
         assertThat(said(a, "AddRequest", "on 2")).as("and who asked meanwhile").isEqualTo(2);
     }
 
+    /** It hears, and is not heard: what it was told came too early, what it asked reached nobody. */
+    @Test
+    void askThatNobodyHeard_isRepeatedToWhoBeginsToListen() {
+        Replica a = owner();
+        Replica b = fleet.replica();
+        fleet.answer();
+        b.channel.drops = message -> true;
+        b.workers(2);
+        fleet.answer();
+        assertThat(b.f.core.stats().reservations()).isZero();
+        b.channel.drops = message -> false;
+        b.channel.peerListens();
+        fleet.time.advance(Duration.ofSeconds(1));
+        assertThat(b.f.load(1)).isEqualTo(a.f.load(1));
+        assertThat(b.f.load(2)).isEqualTo(a.f.load(2));
+    }
+
     @Test
     void asksForManyWorkers_areBounded_andNoneIsForgotten() {
         Replica a = owner();

@@ -14,6 +14,8 @@ final class TappedChannel implements ReplicaChannel {
     private final ReplicaChannel channel;
     private final OptionalLong processId;
 
+    private final List<Runnable> listeners = new ArrayList<>();
+
     /** What was published, dropped or not, as JSON. */
     final List<String> published = new ArrayList<>();
 
@@ -62,7 +64,13 @@ final class TappedChannel implements ReplicaChannel {
 
     @Override
     public void onPeer(Runnable listener) {
+        listeners.add(listener);
         channel.onPeer(listener);
+    }
+
+    /** A peer begins to hear what is published here. */
+    void peerListens() {
+        listeners.forEach(Runnable::run);
     }
 
     @Override

@@ -120,7 +120,7 @@ final class Retelling {
         }
     }
 
-    /** A peer has begun to listen, or may have missed something: tells it everything, soon, and asks what it has. */
+    /** A peer has begun to listen, or may have missed something, asks included: tells it everything, soon, and asks again. */
     void peerListens() {
         if (peerWaits.compareAndSet(false, true)) {
             long wait =
