@@ -63,6 +63,7 @@ class CancellationPointsTest {
         boolean reached;
         int told;
         int leased;
+        boolean disordered;
 
         Scene() {
             SelectionHost host = SelectionHost.builder()
@@ -95,6 +96,7 @@ class CancellationPointsTest {
                         @Override
                         public void completed(BookingId booking) {
                             leased--;
+                            disordered |= leased < 0;
                         }
                     })
                     .build();
@@ -125,6 +127,7 @@ class CancellationPointsTest {
                         @Override
                         public void onEnded(PartitionKey partition, long workerId, int dpRank, EndReason reason) {
                             told--;
+                            disordered |= told < 0;
                         }
 
                         @Override
@@ -204,6 +207,7 @@ class CancellationPointsTest {
                 .isEqualTo(stats.freed() + stats.rolledBack() + stats.expired() + stats.workerRemoved());
         assertThat(scene.told).as("bookings told as made and not as over").isZero();
         assertThat(scene.leased).as("leases admitted and not completed").isZero();
+        assertThat(scene.disordered).as("an end told before its beginning").isFalse();
         if (how == Stop.CANCEL || how == Stop.COMPLETE) {
             assertThat(stats.freed()).as("released by an owner it never had").isZero();
         }

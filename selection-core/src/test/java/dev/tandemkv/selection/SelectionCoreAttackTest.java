@@ -84,8 +84,11 @@ class SelectionCoreAttackTest {
         final LongAdder[] ended =
                 Stream.generate(LongAdder::new).limit(EndReason.values().length).toArray(LongAdder[]::new);
 
-        /** What the lease observer was told of once; the second word on a booking takes it out, whichever comes first. */
+        /** What the lease observer was told as admitted and not yet as completed. */
         final Set<BookingId> leased = ConcurrentHashMap.newKeySet();
+
+        final Set<BookingId> everLeased = ConcurrentHashMap.newKeySet();
+        final Set<BookingId> outOfTurn = ConcurrentHashMap.newKeySet();
 
         final SelectionCore core;
         volatile boolean failing = true;
@@ -189,12 +192,24 @@ class SelectionCoreAttackTest {
                     .leaseObserver(new LeaseObserver() {
                         @Override
                         public void admitted(BookingId booking) {
-                            heardOf(booking);
+                            leased.add(booking);
+                            if (!everLeased.add(booking)) {
+                                outOfTurn.add(booking);
+                            }
+                        }
+
+                        @Override
+                        public void progressed(BookingId booking) {
+                            if (!everLeased.contains(booking)) {
+                                outOfTurn.add(booking);
+                            }
                         }
 
                         @Override
                         public void completed(BookingId booking) {
-                            heardOf(booking);
+                            if (!leased.remove(booking)) {
+                                outOfTurn.add(booking);
+                            }
                             fault(5);
                         }
                     })
@@ -212,12 +227,6 @@ class SelectionCoreAttackTest {
                 });
             }
             return host.build();
-        }
-
-        private void heardOf(BookingId booking) {
-            if (!leased.add(booking)) {
-                leased.remove(booking);
-            }
         }
 
         private CompletionStage<List<RemoteIndex.Match>> remote() {
@@ -508,6 +517,7 @@ class SelectionCoreAttackTest {
                     .as("bookings told as over")
                     .isEqualTo(booked.sum());
             assertThat(leased).as("told as admitted and not as completed").isEmpty();
+            assertThat(outOfTurn).as("told before its admission, or twice").isEmpty();
         }
 
         private boolean isQuiet() {

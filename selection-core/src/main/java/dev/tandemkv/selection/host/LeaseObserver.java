@@ -2,7 +2,10 @@ package dev.tandemkv.selection.host;
 
 import dev.tandemkv.selection.BookingId;
 
-/** Told how bookings come and go, for a host that keeps leases of its own. Called outside the partition step, in order for one booking. */
+/**
+ * Told how bookings come and go, for a host that keeps leases of its own. Called outside the partition step. Of one booking {@link #admitted}
+ * is told first and {@link #completed} once; progress that one thread makes while another ends the booking may be told after its end.
+ */
 public interface LeaseObserver {
 
     default void admitted(BookingId booking) {}

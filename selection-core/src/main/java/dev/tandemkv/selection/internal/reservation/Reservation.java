@@ -84,6 +84,9 @@ public final class Reservation {
     /** Kept for the collector to find; written by the request's run alone, read where it makes no difference whether it is there yet. */
     private volatile LostHandles.@Nullable Watch watch;
 
+    /** Its making is being told, or about to be; whoever does that then tells its end, if it ends meanwhile. */
+    private boolean beingAdmitted;
+
     private volatile @Nullable CompletableFuture<EndReason> ended;
     private @Nullable EndReason endReason;
     private boolean told;
@@ -164,7 +167,8 @@ public final class Reservation {
     }
 
     /**
-     * Makes the claim a live booking, which from now on owns the leases.
+     * Makes the claim a live booking, which from now on owns the leases. Whoever makes one of this core tells of it and then calls
+     * {@link #admitted}.
      *
      * @return the stage reached: the one it was to become, or the one that prevents it, and then nothing was changed
      */
@@ -174,11 +178,23 @@ public final class Reservation {
         }
         stage = becomes;
         withdrawal = null;
+        beingAdmitted = foreign == null;
         entry = Objects.requireNonNull(booked, "booked");
         lease = held;
         served = known.served();
         assumed = known.assumed();
         return becomes;
+    }
+
+    /** Its making has been told. Why it is over, if it ended meanwhile and that is still to be told, else {@code null}. */
+    public synchronized @Nullable EndReason admitted() {
+        beingAdmitted = false;
+        return endReason;
+    }
+
+    /** Whether its making has been told, so that what happens to it can be. */
+    public synchronized boolean isAdmitted() {
+        return !beingAdmitted;
     }
 
     /** The booking ended without its owner; false if it was not installed yet, and then it must not be any more. */
@@ -209,15 +225,17 @@ public final class Reservation {
      * @param lease the session lease, for its one release
      * @param served what its having been served says of the cache signal, unless that was told before
      * @param assumed what keeps its blocks in use in the model of its rank's cache, for its one release
+     * @param admitted whether its making has been told; if not, whoever tells that will tell the end as well
      */
     public record Ended(
             @Nullable AffinityLease lease,
             @Nullable Served served,
-            @Nullable PredictedLease assumed) {}
+            @Nullable PredictedLease assumed,
+            boolean admitted) {}
 
     /** The booking is over: its handle need not be watched any more. */
     public synchronized Ended end(EndReason reason) {
-        Ended left = new Ended(lease, served, assumed);
+        Ended left = new Ended(lease, served, assumed, !beingAdmitted);
         endReason = reason;
         watch = null;
         lease = null;

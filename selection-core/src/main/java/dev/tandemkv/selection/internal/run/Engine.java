@@ -181,17 +181,25 @@ public final class Engine {
             assumed.close();
         }
         row.tellEnded(reason);
-        if (row.foreign() != null) {
-            return;
+        if (row.foreign() == null && left.admitted()) {
+            tellEnded(row, entry, reason);
         }
+    }
+
+    private void tellEnded(Reservation row, LedgerEntry entry, EndReason reason) {
         core.ended(row.partition().key(), entry.id(), reason);
         tell(o -> o.completed(entry.id()));
     }
 
+    /** A booking was installed, and may end at any moment: its making is told first, whoever ends it. */
     void admitted(Partition in, Reservation row, LedgerEntry entry, long[] trackingHashes) {
-        sweepLater();
         core.booked(in.key(), entry.id());
         tell(o -> o.admitted(entry.id()));
+        EndReason over = row.admitted();
+        if (over != null) {
+            tellEnded(row, entry, over);
+        }
+        sweepLater();
         if (peers != null) {
             peers.added(in, row, entry, trackingHashes);
         }
@@ -215,7 +223,7 @@ public final class Engine {
     }
 
     void progressed(Reservation row, LedgerEntry entry) {
-        if (row.foreign() == null) {
+        if (row.foreign() == null && row.isAdmitted()) {
             tell(o -> o.progressed(entry.id()));
         }
     }
