@@ -211,8 +211,7 @@ public final class ReplicaGroup implements ReplicaChannel {
         boolean interrupted = Thread.interrupted();
         // While it waits for an answer to its good-bye it must not tell of its view, or the others take it for a lost
         // part and bring it back.
-        MERGE3 merge = channel.stack().findProtocol(MERGE3.class);
-        merge.stop();
+        stopMerging();
         // Lets go of a sending thread that waits for a slow member.
         channel.close();
         if (!sentAll) {
@@ -224,6 +223,11 @@ public final class ReplicaGroup implements ReplicaChannel {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void stopMerging() {
+        MERGE3 merge = channel.stack().findProtocol(MERGE3.class);
+        merge.stop();
     }
 
     private boolean ended(long millis) {
@@ -329,6 +333,10 @@ public final class ReplicaGroup implements ReplicaChannel {
 
         @Override
         public void viewAccepted(View view) {
+            if (closed.get()) {
+                // GMS has handed the view to MERGE3 before, which begins again with each.
+                stopMerging();
+            }
             views.increment();
             if (view instanceof MergeView) {
                 merges.increment();

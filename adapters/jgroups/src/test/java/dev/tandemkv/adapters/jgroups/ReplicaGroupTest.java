@@ -19,10 +19,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jgroups.BytesMessage;
 import org.jgroups.EmptyMessage;
+import org.jgroups.Event;
 import org.jgroups.JChannel;
-import org.jgroups.Message;
 import org.jgroups.ObjectMessage;
-import org.jgroups.conf.ClassConfigurator;
+import org.jgroups.View;
 import org.jgroups.protocols.MERGE3;
 import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.stack.Protocol;
@@ -181,30 +181,43 @@ class ReplicaGroupTest {
         Members.awaitMembers(1, pair.get(0));
     }
 
-    /** The others have let it go by then, and would take a view that it is still in for that of a lost part. */
+    /**
+     * The others have let it go by then, and would take a view that it is still in for that of a lost part. It gets another when one more
+     * member leaves meanwhile.
+     */
     @Test
-    void memberThatSaysGoodbye_tellsOfItsViewNoMore() throws Exception {
+    void memberThatLeaves_tellsOfItsViewNoMore_evenIfItGetsAnother() throws Exception {
         List<ReplicaGroup> pair = members.pair();
-        ProtocolStack stack = pair.get(1).channel().stack();
+        ReplicaGroup leaver = pair.get(1);
+        ProtocolStack stack = leaver.channel().stack();
         MERGE3 merge = stack.findProtocol(MERGE3.class);
+        GMS membership = stack.findProtocol(GMS.class);
         List<Boolean> telling = new CopyOnWriteArrayList<>();
         stack.insertProtocolInStack(
                 new Protocol() {
                     @Override
-                    public Object down(Message message) {
-                        GMS.GmsHeader header = message.getHeader(ClassConfigurator.getProtocolId(GMS.class));
-                        if (header != null && header.getType() == GMS.GmsHeader.LEAVE_REQ) {
+                    public Object down(Event event) {
+                        if (event.getType() == Event.DISCONNECT) {
+                            // Membership says good-bye when it gets this.
+                            telling.add(merge.isInfoSenderRunning());
+                            membership.installView(next(membership.view()));
                             telling.add(merge.isInfoSenderRunning());
                         }
-                        return down_prot.down(message);
+                        return down_prot.down(event);
                     }
                 },
-                merge,
+                membership,
                 ProtocolStack.Position.ABOVE);
         assertThat(merge.isInfoSenderRunning()).isTrue();
-        pair.get(1).close();
+        long views = leaver.stats().views();
+        leaver.close();
+        assertThat(leaver.stats().views()).isEqualTo(views + 1);
+        assertThat(telling).containsExactly(false, false);
         Members.awaitMembers(1, pair.get(0));
-        assertThat(telling).containsOnly(false);
+    }
+
+    private static View next(View view) {
+        return new View(view.getCreator(), view.getViewId().getId() + 1, view.getMembers());
     }
 
     /** Threads of groups that were not there when this test began. */
