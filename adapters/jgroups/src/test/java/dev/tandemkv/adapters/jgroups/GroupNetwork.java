@@ -59,6 +59,8 @@ final class GroupNetwork implements ReplicaNetwork {
                 .cluster(cluster)
                 // Whoever finds somebody goes on at once, and may need long for it on a busy machine.
                 .joinTimeout(others.length == 0 ? ALONE : JOINING)
+                // A timer counts it in quarters: a pause of the whole process counts as one. Whom only silence tells of
+                // is gone a quarter and 3 s later at most, well within PATIENCE; with 30 s that would not be.
                 .suspectAfter(Duration.ofSeconds(15))
                 .mergeEvery(Duration.ofSeconds(5));
     }
