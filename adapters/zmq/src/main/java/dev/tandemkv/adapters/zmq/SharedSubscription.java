@@ -3,9 +3,12 @@ package dev.tandemkv.adapters.zmq;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
@@ -20,13 +23,24 @@ import zmq.util.Utils;
  */
 final class SharedSubscription {
 
+    /** Connections that may end before there is a {@link #listen} whose ranks are told of it then; others are not. */
+    private static final int MOST_EARLY_ENDS = 16_384;
+
     private final SocketLoop loop;
     private final ZMQ.Socket socket;
+
+    /** Messages of one connection that can wait in the socket: so many in its pipe, and one that was taken out already. */
+    private final int mostWaiting;
 
     /** By the whole topic's bytes. */
     private final Map<ByteBuffer, Target> targets = new HashMap<>();
 
     private final LongAdder unknownTopics = new LongAdder();
+
+    /** Addresses of connections that ended while their messages waited. */
+    private final Set<String> earlyEnds = new HashSet<>();
+
+    private boolean listening;
     private boolean closed;
 
     /** Who takes a topic's messages, and where the last one came from. */
@@ -50,23 +64,24 @@ final class SharedSubscription {
         }
 
         /** Once for a connection: its address can be another's then. */
-        void ended(String address) {
-            if (address.equals(peer)) {
+        void ended(Set<String> addresses) {
+            if (peer != null && addresses.contains(peer)) {
                 peer = null;
                 ended.run();
             }
         }
     }
 
-    private SharedSubscription(SocketLoop loop, ZMQ.Socket socket) {
+    private SharedSubscription(SocketLoop loop, ZMQ.Socket socket, ZmqSettings settings) {
         this.loop = loop;
         this.socket = socket;
+        mostWaiting = settings.receiveHighWater() + 1;
     }
 
     /** @throws RuntimeException if the endpoint cannot be bound; nothing stays open */
     static SharedSubscription bind(SocketLoop loop, String endpoint, ZmqSettings settings) {
         ZMQ.Socket socket = loop.open(SocketType.SUB, endpoint);
-        SharedSubscription shared = new SharedSubscription(loop, socket);
+        SharedSubscription shared = new SharedSubscription(loop, socket, settings);
         try {
             Subscription.configure(socket, settings);
             socket.subscribe(new byte[0]);
@@ -84,12 +99,33 @@ final class SharedSubscription {
         Object channel = event.getValue();
         if (channel instanceof SocketChannel gone && gone.socket().getRemoteSocketAddress() != null) {
             String address = Utils.getPeerIpAddress(gone).address();
-            loop.execute(() -> targets.values().forEach(target -> target.ended(address)));
+            // Not between a message that was taken and its delivery: whose connection it was, that message tells.
+            loop.schedule(Duration.ZERO, () -> ended(address));
         }
     }
 
+    private void ended(String address) {
+        if (listening) {
+            tell(Set.of(address));
+        } else if (earlyEnds.size() < MOST_EARLY_ENDS) {
+            earlyEnds.add(address);
+        }
+    }
+
+    /** What waits is taken first: it can be the first that a rank hears of the connection that ended. */
+    private void tell(Set<String> addresses) {
+        loop.drain(socket, mostWaiting);
+        targets.values().forEach(target -> target.ended(addresses));
+    }
+
+    /** Takes what waits and what comes, in later turns: whoever waited for the same can begin before. */
     void listen() {
+        listening = true;
         loop.listenByConnection(socket, this::receive);
+        loop.schedule(Duration.ZERO, () -> {
+            tell(earlyEnds);
+            earlyEnds.clear();
+        });
     }
 
     /** Where engines connect to. */
