@@ -11,7 +11,8 @@ import java.util.Objects;
  * @param maxHeld most batches of one rank kept while a replay or resync runs; at least 1; default 65,536. One more is dropped, counted, and
  *     asked for again afterwards
  * @param replayRounds how often one gap is asked for while each answer brings something new; at least 1; default 8
- * @param replyTimeout after which a replay or resync counts as failed; default 10 s
+ * @param replyTimeout after which a replay or resync counts as failed, and what arrived of it is lost; default 30 s. To be more than twice the
+ *     silence after which the source hands over an answer that stopped half-way (5 s over ZeroMQ)
  * @param holdLimit longest time that arrived batches wait for a replay that has to wait its turn; a longer wait gives the gap up; default 5 s
  * @param backoffMin first wait after an attempt that did not help; default 1 s
  * @param backoffMax longest wait; default 5 min
@@ -90,7 +91,7 @@ public record FeedConfig(
         private Overflow overflow = Overflow.BLOCK;
         private int maxHeld = 65_536;
         private int replayRounds = 8;
-        private Duration replyTimeout = Duration.ofSeconds(10);
+        private Duration replyTimeout = Duration.ofSeconds(30);
         private Duration holdLimit = Duration.ofSeconds(5);
         private Duration backoffMin = Duration.ofSeconds(1);
         private Duration backoffMax = Duration.ofMinutes(5);

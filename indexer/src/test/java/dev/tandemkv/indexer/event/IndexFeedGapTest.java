@@ -102,7 +102,7 @@ class IndexFeedGapTest {
     @Test
     void silentPeer_timesOut() {
         f.publisher.manual = true;
-        f.listen(f.replaying()).deliver(0, 2).advance(9_999);
+        f.listen(f.replaying()).deliver(0, 2).advance(29_999);
         assertThat(f.exactness()).isEqualTo(Exactness.RECOVERING);
         f.advance(1);
         assertThat(f.degraded().reason()).isEqualTo(Reason.EMPTY);

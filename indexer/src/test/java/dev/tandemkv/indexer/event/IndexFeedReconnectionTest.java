@@ -140,7 +140,7 @@ class IndexFeedReconnectionTest {
         f.feed.interrupted(RANK);
         f.feed.reconnected(RANK);
         f.deliver(3);
-        f.advance(600_000);
+        f.advance(1_200_000);
         assertThat(f.index.blocks(RANK)).as("an orphan").isZero();
         assertThat(f.degraded()).isEqualTo(new Exactness.Degraded(Exactness.Reason.EMPTY, Direction.UNDERCOUNT));
     }

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *     are replayed; default 100,000
  * @param replayBatches most batches of one answer to a replay request; what an engine has beyond them is asked for anew; default 100,000, ten
  *     times what engines keep
- * @param replaySilence after which an engine that sends no more replies is not waited for; default 5 s
+ * @param replaySilence after which an engine that sends no more replies is not waited for; default 5 s. An answer may begin so late and stop
+ *     half-way, so {@link dev.tandemkv.indexer.event.FeedConfig#replyTimeout} is to be more than twice as long; else its part is lost
  * @param handshake after which a connection whose greetings are not exchanged is made anew, by a loop of the ingress' own; default 1 s
  * @param reconnectMin first wait before a lost connection is made anew; default 100 ms
  * @param reconnectMax longest wait; it doubles up to that; default 10 s

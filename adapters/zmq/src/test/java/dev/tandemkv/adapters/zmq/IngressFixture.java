@@ -70,6 +70,7 @@ final class IngressFixture implements AutoCloseable {
                     .settings(settings)
                     .feedConfig(FeedConfig.builder()
                             .backoff(Duration.ofMillis(10), Duration.ofMillis(100))
+                            .replyTimeout(Duration.ofSeconds(60))
                             .build())
                     .peers(peers)
                     .sources((spec, rank) ->

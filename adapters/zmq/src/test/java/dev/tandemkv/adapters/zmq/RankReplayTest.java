@@ -9,6 +9,7 @@ import dev.tandemkv.adapters.enginewire.neutral.NormalizerConfig;
 import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.time.SeededRandom;
 import dev.tandemkv.indexer.event.EventBatch;
+import dev.tandemkv.indexer.event.FeedConfig;
 import dev.tandemkv.indexer.event.ReplayReply;
 import dev.tandemkv.indexer.hash.BlockHasher;
 import dev.tandemkv.testkit.engine.wire.EngineHash;
@@ -112,6 +113,13 @@ class RankReplayTest {
         await(reply::isDone);
         ReplayReply.Batches batches = (ReplayReply.Batches) reply.join();
         assertThat(batches.batches()).extracting(EventBatch::sequence).containsExactly(0L);
+    }
+
+    /** The silence begins with the request and again with each reply; only at its end is what arrived handed over. */
+    @Test
+    void defaults_letAnAnswerBegin_andStopHalfWay() {
+        assertThat(FeedConfig.defaults().replyTimeout())
+                .isGreaterThan(ZmqSettings.defaults().replaySilence().multipliedBy(2));
     }
 
     @Test
