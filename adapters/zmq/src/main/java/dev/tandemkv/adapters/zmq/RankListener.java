@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.ZMQException;
+import org.zeromq.UncheckedZMQException;
 
 /**
  * Follows one rank: connects, waits for what peers know, begins the rank's stream in the feed, and takes messages. The order is that of
@@ -136,7 +136,7 @@ final class RankListener {
         if (endpoint != null) {
             try {
                 subscription = Subscription.connect(loop, endpoint, topic, settings, this::onLine);
-            } catch (ZMQException | IllegalArgumentException e) {
+            } catch (UncheckedZMQException | IllegalArgumentException e) {
                 throw new BadRequestException("kv_events_endpoint", endpoint, "an endpoint that can be connected to");
             }
             return;

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.zeromq.UncheckedZMQException;
 import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
 
 /**
  * The peers that are listened to, and what is heard of them. The map is changed by the loop's thread alone and may be read by any; the topics
@@ -57,7 +57,7 @@ final class ConnectedPeers implements ReplicaPeers {
         }
         try {
             connected.put(endpoint, PeerConnection.open(loop, endpoint, topics, settings, options, receiver));
-        } catch (ZMQException | IllegalArgumentException e) {
+        } catch (UncheckedZMQException | IllegalArgumentException e) {
             throw new BadRequestException("endpoint", endpoint, "an endpoint that can be connected to");
         }
         return true;
