@@ -66,9 +66,9 @@ final class RankReplay implements ReplaySource {
         }
 
         private void ask(long from) {
-            ZMQ.Socket dealer = loop.open(SocketType.DEALER, endpoint);
-            socket = dealer;
             try {
+                ZMQ.Socket dealer = loop.open(SocketType.DEALER, endpoint);
+                socket = dealer;
                 dealer.setRcvHWM(0);
                 dealer.setMaxMsgSize(maxFrameBytes);
                 dealer.setEventHook(
@@ -77,12 +77,11 @@ final class RankReplay implements ReplaySource {
                 List<byte[]> frames = ReplayMessage.request(from);
                 dealer.send(frames.get(0), ZMQ.SNDMORE | ZMQ.DONTWAIT);
                 dealer.send(frames.get(1), ZMQ.DONTWAIT);
+                loop.listen(dealer, this::receive);
             } catch (RuntimeException e) {
                 close();
                 reply.completeExceptionally(e);
-                return;
             }
-            loop.listen(dealer, this::receive);
         }
 
         /** Told before all that has arrived can be taken: so that is waited for. */
@@ -92,6 +91,7 @@ final class RankReplay implements ReplaySource {
                 if (of == socket && heard) {
                     finish(ReplayReply.End.SILENT);
                 } else if (of == socket) {
+                    socket = null;
                     loop.close(of);
                     ask(from);
                 }

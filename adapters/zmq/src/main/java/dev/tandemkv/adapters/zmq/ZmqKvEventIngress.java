@@ -44,7 +44,8 @@ import org.slf4j.LoggerFactory;
  * contract says, and wait for that thread; what is known may be read by any.
  *
  * <p>What an engine published while nobody listened comes back when it can replay. When a connection breaks its rank is no longer exact;
- * when it is made again, the engine is asked whether it is still the same.
+ * when it is made again, the engine is asked whether it is still the same; on the shared endpoint only its next message tells that it is
+ * there again, so an idle engine that reconnected is not exact until it publishes.
  *
  * <pre>{@code
  * ZmqKvEventIngress ingress = ZmqKvEventIngress.builder()
