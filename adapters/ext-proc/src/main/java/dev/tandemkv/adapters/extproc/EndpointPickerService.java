@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The proxy must stream both bodies through it: request {@code FULL_DUPLEX_STREAMED}, response {@code FULL_DUPLEX_STREAMED} or
  * {@code STREAMED}; another mode ends the stream with {@code FAILED_PRECONDITION}. A request waits for its decision until its body is
  * complete, is booked under an id of the picker's own, and is released exactly once when the answer or the stream ends. A request without a
- * body, or with one of no bytes, goes to any worker that takes requests, and books nothing; so does one that stops speaking HTTP (an upgrade,
- * {@code CONNECT}), whose bytes pass through.
+ * body, or with one of no bytes, goes to any worker that takes requests, and books nothing; so does one that stops speaking HTTP (a {@code GET}
+ * that asks for an upgrade other than {@code h2c}, or {@code CONNECT}), whose bytes pass through.
  *
  * <p>Client-sent routing headers are removed; see {@link PickerSettings.ClientHeaders}. A body is held as the transport delivered it and never
  * copied, its prompt neither: the tokenizer and the way back to the proxy get the same bytes. How many are held at once is bounded ({@link

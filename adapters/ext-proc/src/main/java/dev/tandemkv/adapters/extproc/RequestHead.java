@@ -88,11 +88,17 @@ record RequestHead(
         if ("CONNECT".equals(values.get(":method"))) {
             return true;
         }
-        String connection = values.get("connection");
-        return values.containsKey("upgrade")
-                && connection != null
-                && Stream.of(connection.split(",", -1))
-                        .anyMatch(token -> token.strip().equalsIgnoreCase("upgrade"));
+        // Websockets begin with GET, over HTTP/2 too once a proxy has translated them. HTTP/2 itself, which clients
+        // offer with any request, may be declined.
+        return "GET".equals(values.get(":method"))
+                && tokens(values, "upgrade").anyMatch(token -> !token.equalsIgnoreCase("h2c"))
+                && tokens(values, "connection").anyMatch(token -> token.equalsIgnoreCase("upgrade"));
+    }
+
+    private static Stream<String> tokens(Map<String, String> values, String header) {
+        return Stream.of(values.getOrDefault(header, "").split(",", -1))
+                .map(String::strip)
+                .filter(token -> !token.isEmpty());
     }
 
     private static @Nullable SessionContext session(Map<String, String> values, PickerSettings settings) {

@@ -10,6 +10,7 @@ import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.selection.RankLoad;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -111,6 +112,41 @@ class EnvoyNeighboursTest {
                     .doesNotContain("x-dynamo-worker-instance-id");
             assertThat(gateway.bookings()).isZero();
         }
+    }
+
+    @Test
+    void offerOfHttp2_asJavasClientMakesItWithEveryRequest_isDeclined_andTheRequestBooked() throws Exception {
+        gateway.startEnvoy(ORIGINAL_DST, DUPLEX, DUPLEX);
+        Semaphore gate = new Semaphore(1);
+        gateway.backends.forEach(backend -> backend.gates.put("offer", gate));
+        try (RawClient client = new RawClient(gateway.address())) {
+            client.begin(
+                            "content-length: " + PROMPT.length(),
+                            "connection: Upgrade, HTTP2-Settings",
+                            "upgrade: h2c",
+                            "http2-settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA",
+                            "x-test: offer")
+                    .send(PROMPT);
+            Eventually.holds("the request arrived", () -> gateway.seen().size() == 1);
+            assertThat(gateway.bookings()).isEqualTo(1);
+            gate.release(Backend.EVENTS);
+            assertThat(client.status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void websocketByPost_isNotRoutedBeforeItsBodyEnds() throws Exception {
+        gateway.stopPicker();
+        gateway.startPicker(
+                PickerSettings.builder().bodyTimeout(Duration.ofMillis(300)).build());
+        gateway.startEnvoy(ORIGINAL_DST, DUPLEX, DUPLEX);
+        try (RawClient client = new RawClient(gateway.address())) {
+            client.begin("content-length: " + PROMPT.length(), "connection: upgrade", "upgrade: websocket")
+                    .send(PROMPT);
+
+            assertThat(client.status()).isEqualTo(408);
+        }
+        assertThat(gateway.seen()).isEmpty();
     }
 
     @Test

@@ -370,7 +370,7 @@ class PickerRulesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"GET, websocket, 'keep-alive, Upgrade'", "CONNECT, '', ''"})
+    @CsvSource({"GET, websocket, 'keep-alive, Upgrade'", "GET, 'h2c, other', upgrade", "CONNECT, '', ''"})
     void requestThatStopsSpeakingHttp_isRoutedAtOnce_andItsBytesPass(String method, String upgrade, String connection) {
         Proxy proxy = fixture.open()
                 .headers(Map.of(":method", method, "upgrade", upgrade, "connection", connection, "x-dp-rank", "1"));
@@ -397,10 +397,20 @@ class PickerRulesTest {
         proxy.halfClose();
     }
 
-    @Test
-    void headerThatOffersAnUpgrade_withoutAskingForIt_changesNothing() {
-        Proxy proxy = fixture.open().headers(Map.of("upgrade", "h2c", "connection", "keep-alive"));
+    @ParameterizedTest
+    @CsvSource({
+        "GET, websocket, keep-alive",
+        "GET, h2c, 'Upgrade, HTTP2-Settings'",
+        "GET, ' H2C ,', upgrade",
+        "POST, h2c, 'Upgrade, HTTP2-Settings'",
+        "POST, websocket, upgrade",
+        "POST, anything, upgrade",
+    })
+    void upgradeThatIsOnlyOffered_orByARequestWithABody_changesNothing(
+            String method, String upgrade, String connection) {
+        Proxy proxy = fixture.open().headers(Map.of(":method", method, "upgrade", upgrade, "connection", connection));
         assertThat(proxy.answers).isEmpty();
+        assertThat(fixture.picker.inFlight()).isEqualTo(1);
 
         proxy.body(COMPLETION);
 
