@@ -2,6 +2,7 @@ package dev.tandemkv.adapters.extproc;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -34,7 +35,11 @@ final class Echo implements AutoCloseable {
             InputStream in = new BufferedInputStream(client.getInputStream());
             ByteArrayOutputStream head = new ByteArrayOutputStream();
             while (!head.toString(StandardCharsets.US_ASCII).endsWith("\r\n\r\n")) {
-                head.write(in.read());
+                int next = in.read();
+                if (next < 0) {
+                    throw new EOFException("in the head: " + head.toString(StandardCharsets.US_ASCII));
+                }
+                head.write(next);
             }
             asked.complete(head.toString(StandardCharsets.US_ASCII));
             client.getOutputStream()
