@@ -46,6 +46,8 @@ final class Assembly implements AutoCloseable {
             "remote_indexer_url", "TANDEMKV_REMOTE_INDEXER_URL",
             "engine_family", "TANDEMKV_ENGINE_FAMILY");
 
+    private static final String REMOTE_INDEXER_URL = "--remote-indexer-url (TANDEMKV_REMOTE_INDEXER_URL)";
+
     private static final Duration LOOKUP_BOUND = Duration.ofSeconds(1);
 
     private final Parts parts = new Parts();
@@ -143,12 +145,12 @@ final class Assembly implements AutoCloseable {
         String url = settings.others().get("remote_indexer_url");
         if (!settings.core().index().useRemoteIndexer()) {
             if (url != null) {
-                throw new BadRequestException("--remote-indexer-url", url, "none, without --use-remote-indexer");
+                throw new BadRequestException(REMOTE_INDEXER_URL, url, "none, without --use-remote-indexer");
             }
             return ingress == null ? KvIndexSource.owned() : KvIndexSource.owned(ingress);
         }
         if (url == null) {
-            throw new BadRequestException("--remote-indexer-url", "none", "a URL, with --use-remote-indexer");
+            throw new BadRequestException(REMOTE_INDEXER_URL, "none", "a URL, with --use-remote-indexer");
         }
         HttpRemoteIndex remote = new HttpRemoteIndex(vertx, address(url), LOOKUP_BOUND);
         parts.add(remote);
@@ -164,7 +166,7 @@ final class Assembly implements AutoCloseable {
         } catch (URISyntaxException e) {
             // Refused below, like an address of another scheme.
         }
-        throw new BadRequestException("--remote-indexer-url", url, "http://HOST:PORT");
+        throw new BadRequestException(REMOTE_INDEXER_URL, url, "http://HOST:PORT");
     }
 
     private void followWorkersFile(ServiceSettings settings, SelectionCore core, Scheduler scheduler) {

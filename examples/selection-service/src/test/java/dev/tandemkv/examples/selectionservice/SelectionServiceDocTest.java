@@ -185,11 +185,10 @@ class SelectionServiceDocTest {
         assertNames("DYN_ROUTER_TEMPERATURE", List.of(), Map.of("DYN_ROUTER_TEMPERATURE", "warm"));
         assertNames("--port", List.of("--port", "http"), Map.of());
         assertNames("--nosuch-option", List.of("--nosuch-option", "1"), Map.of());
-        assertNames("--remote-indexer-url", List.of("--use-remote-indexer", "--port", "0"), Map.of());
-        assertNames(
-                "--remote-indexer-url",
-                List.of("--use-remote-indexer", "--remote-indexer-url", "nowhere", "--port", "0"),
-                Map.of());
+        String url = "--remote-indexer-url (TANDEMKV_REMOTE_INDEXER_URL)";
+        assertNames(url, List.of("--use-remote-indexer", "--port", "0"), Map.of());
+        assertNames(url, List.of("--use-remote-indexer", "--remote-indexer-url", "nowhere", "--port", "0"), Map.of());
+        assertNames(url, List.of("--port", "0"), Map.of("TANDEMKV_REMOTE_INDEXER_URL", "http://127.0.0.1:1"));
         assertNames("--engine-family", List.of("--engine-family", "steam", "--port", "0"), Map.of());
         assertNames("--replica-sync-port", List.of("--replica-sync-port", "99999"), Map.of());
     }

@@ -74,8 +74,8 @@ class SelectionServiceMainTest {
         "engine --port=x, --port",
         "index --port=x, --port",
         "--workers-file --port 0, --workers-file",
-        "--remote-indexer-url http://127.0.0.1:1 --port 0, --remote-indexer-url",
-        "--use-remote-indexer --remote-indexer-url https://127.0.0.1:1 --port 0, --remote-indexer-url",
+        "--remote-indexer-url http://127.0.0.1:1 --port 0, --remote-indexer-url (TANDEMKV_REMOTE_INDEXER_URL)",
+        "--use-remote-indexer --remote-indexer-url https://127.0.0.1:1 --port 0, --remote-indexer-url (TANDEMKV_REMOTE_INDEXER_URL)",
     })
     void option_thatCannotBeRead_isNamed(String arguments, String option) {
         assertThat(run(Map.of(), arguments.split(" "))).isEqualTo(2);
