@@ -259,8 +259,7 @@ class LocalTokenizerConformanceTest {
         }
 
         // An encoding of this prompt takes more than a megabyte, so if they stayed every batch would add eight. Memory
-        // of the heap that is
-        // touched for the first time, a compiler's or a thread's adds to one batch and not to all.
+        // of the heap that is touched for the first time, a compiler's or a thread's adds to one batch and not to all.
         assertThat(least).isLessThan(4L << 20);
     }
 
