@@ -6,7 +6,8 @@ import java.time.Duration;
  * What a service takes from one client, so that a bad one harms itself only. A client is a remote address.
  *
  * @param maxBodyBytes largest request body; above it 413; 1 KiB to 1 GiB, default 8 MiB
- * @param bodyTimeout longest time from a request's head to the end of its body; above it 408 and the connection is closed; above 0, default 30 s
+ * @param bodyTimeout longest time from a request's head to the end of its body; above it 408 and the end of the connection, by HTTP/2 of the stream
+ *     alone; above 0, default 30 s
  * @param maxReservationsPerClient live bookings of one client; above it 429; at least 1, default 65,536
  * @param shutdownGrace how long an orderly shutdown waits for answers that are under way; at least 0, default 5 s
  */

@@ -249,7 +249,7 @@ public final class Exchange {
                 new WireException.Limit("body_bytes", length, limit));
     }
 
-    /** A client that trickles its body loses its connection. */
+    /** A client that trickles its body loses its connection; by HTTP/2, where others' requests are on it, only this stream. */
     private void tooSlow() {
         if (bodyEnded || clientLeft) {
             return;
