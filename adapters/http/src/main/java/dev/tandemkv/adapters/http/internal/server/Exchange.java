@@ -344,6 +344,7 @@ public final class Exchange {
             return;
         }
         answered = true;
+        body = null; // What comes after an early refusal is discarded, so what came before is of no use.
         response.setStatusCode(status).putHeader("content-type", contentType);
         Runnable write = () -> write(bytes, undelivered);
         if (bodyEnded) {
