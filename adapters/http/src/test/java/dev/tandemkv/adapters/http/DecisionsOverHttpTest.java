@@ -1,6 +1,7 @@
 package dev.tandemkv.adapters.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -29,6 +30,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -51,6 +53,9 @@ import org.junit.jupiter.api.TestFactory;
  * publishers. Those of all decisions are the same, each time with the numbers of a new process.
  */
 class DecisionsOverHttpTest {
+
+    /** Of each decision: a factory's own bound ends where its tests begin. */
+    private static final Duration BOUND = Duration.ofSeconds(60);
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, String> JSON_TYPE = Map.of("content-type", "application/json");
@@ -89,7 +94,8 @@ class DecisionsOverHttpTest {
         }
         assertThat(decisions).isNotEmpty();
         return decisions.stream()
-                .map(recorded -> DynamicTest.dynamicTest(recorded.get("id").asText(), () -> decide(recorded)));
+                .map(recorded -> DynamicTest.dynamicTest(
+                        recorded.get("id").asText(), () -> assertTimeoutPreemptively(BOUND, () -> decide(recorded))));
     }
 
     private static Path corpus() {

@@ -1,6 +1,7 @@
 package dev.tandemkv.examples.picker;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tandemkv.adapters.extproc.PickerSettings;
@@ -22,13 +23,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The table of settings of affinity-coordinator.md 4.4 and what we add to it, row by row: by option and by variable the same, and named when it cannot be read. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // what is not refused would serve for ever
 class SettingsTableTest {
+
+    /** Of each row: what is not refused would serve for ever, and a factory's own bound ends where its tests begin. */
+    private static final Duration BOUND = Duration.ofSeconds(60);
 
     /**
      * One setting.
@@ -117,7 +119,9 @@ class SettingsTableTest {
 
     @TestFactory
     Stream<DynamicTest> everySetting_byOptionAndByVariable_isTheSame_andNamedWhenItCannotBe() {
-        return ROWS.stream().map(row -> DynamicTest.dynamicTest(row.variable(), () -> walk(row)));
+        return ROWS.stream()
+                .map(row -> DynamicTest.dynamicTest(
+                        row.variable(), () -> assertTimeoutPreemptively(BOUND, () -> walk(row))));
     }
 
     private static void walk(Row row) {
