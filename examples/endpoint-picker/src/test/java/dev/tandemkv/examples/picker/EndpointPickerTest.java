@@ -73,6 +73,12 @@ class EndpointPickerTest {
                 .redirectErrorStream(true)
                 .start();
         List<ProcessHandle> started = new ArrayList<>(List.of(quickstart.toHandle()));
+        // No interrupt ends the waiting for a line: the end of the process does, and of the Envoy that writes to the
+        // same pipe.
+        quickstart.onExit().orTimeout(100, TimeUnit.SECONDS).exceptionally(late -> {
+            quickstart.descendants().forEach(ProcessHandle::destroyForcibly);
+            return quickstart.destroyForcibly();
+        });
         try (BufferedReader said = quickstart.inputReader()) {
             StringBuilder all = new StringBuilder();
             String line = "";
