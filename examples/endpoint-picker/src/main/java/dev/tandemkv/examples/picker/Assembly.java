@@ -37,6 +37,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -54,6 +55,8 @@ final class Assembly implements AutoCloseable {
     private static final int LARGEST_MESSAGE = 8 << 20;
     private static final Duration HEALTH_PERIOD = Duration.ofSeconds(1);
     private static final long KEEP_ALIVE_SECONDS = 20;
+    private static final int LOOKS_FOR_THE_LAST = 200;
+    private static final long LOOK_MILLIS = 10;
 
     private final Options options;
     private final PartitionKey partition;
@@ -148,7 +151,7 @@ final class Assembly implements AutoCloseable {
                 .settings(settings(options))
                 .observer(observer)
                 .build();
-        parts.push(picker);
+        parts.push(() -> end(picker));
         PickerHealth health = PickerHealth.watching(this::isReady, scheduler, HEALTH_PERIOD);
         server = NettyServerBuilder.forAddress(new InetSocketAddress(options.host, options.port))
                 .maxInboundMessageSize(LARGEST_MESSAGE)
@@ -277,6 +280,19 @@ final class Assembly implements AutoCloseable {
         Server started = Objects.requireNonNull(server, "not started");
         if (!started.shutdown().awaitTermination(options.drainTimeoutSecs, TimeUnit.SECONDS)) {
             started.shutdownNow();
+        }
+    }
+
+    /**
+     * Ends what is still open. A stream that another thread is at work on ends there, a moment later; the pool and the mesh, which are closed next,
+     * must hear of it. Not for ever: a thread that hangs shall not keep the process.
+     */
+    private static void end(EndpointPickerService picker) throws InterruptedException {
+        picker.close();
+        CountDownLatch never = new CountDownLatch(1);
+        int left = LOOKS_FOR_THE_LAST;
+        while (picker.exchanges() > 0 && left-- > 0 && !never.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+            // Looks again.
         }
     }
 

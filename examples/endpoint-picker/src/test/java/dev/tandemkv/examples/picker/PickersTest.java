@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tandemkv.adapters.extproc.PickerObserver;
 import dev.tandemkv.catalog.BadRequestException;
+import dev.tandemkv.catalog.WorkerRank;
 import dev.tandemkv.catalog.WorkerSpec;
 import dev.tandemkv.catalog.source.CatalogSnapshot;
 import dev.tandemkv.catalog.source.WorkerCatalogSource;
@@ -19,6 +20,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -34,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -252,5 +255,56 @@ class PickersTest {
             channel.shutdownNow();
             picker.close();
         }
+    }
+
+    /** Keeps the thread that made a decision, until it is let go. */
+    private static final class Busy implements PickerObserver {
+        private final CountDownLatch picked = new CountDownLatch(1);
+        private final CountDownLatch letGo = new CountDownLatch(1);
+
+        @Override
+        public void onPicked(WorkerRank destination, @Nullable WorkerRank prefill, Duration took) {
+            picked.countDown();
+            try {
+                assertThat(letGo.await(60, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    @Test
+    void close_withAThreadAtWorkOnAStream_waitsUntilItsBookingIsReleased() throws Exception {
+        Busy observer = new Busy();
+        Assembly picker = Assembly.start(options("--drain-timeout-secs", "0"), NO_EVENTS, observer);
+        await("the worker is known", picker::isReady);
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", picker.port())
+                .usePlaintext()
+                .build();
+        Thread closing = new Thread(picker::close, "closing");
+        try (PickerStream stream = PickerStream.open(channel)) {
+            stream.request(
+                    Map.of(":method", "POST", ":path", "/v1/completions"),
+                    "{\"prompt\": [1, 2, 3]}".getBytes(StandardCharsets.UTF_8));
+            assertThat(observer.picked.await(60, TimeUnit.SECONDS)).isTrue();
+            closing.start();
+            await("it waits, or has not waited", () -> isWaiting(closing) || !closing.isAlive());
+            assertThat(active(picker)).isEqualTo(1);
+            assertThat(closing.isAlive()).isTrue();
+
+            observer.letGo.countDown();
+
+            closing.join(60_000);
+            assertThat(closing.isAlive()).isFalse();
+            assertThat(active(picker)).isZero();
+        } finally {
+            observer.letGo.countDown();
+            channel.shutdownNow();
+            picker.close();
+        }
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING;
     }
 }
