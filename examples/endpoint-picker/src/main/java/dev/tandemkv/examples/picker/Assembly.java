@@ -35,6 +35,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -60,6 +61,7 @@ final class Assembly implements AutoCloseable {
 
     private final Options options;
     private final PartitionKey partition;
+    private final List<String> withoutEffect;
     private final Scheduler scheduler;
     /** What may block runs here: names are looked up, and a local tokenizer works. */
     private final ExecutorService threads;
@@ -70,8 +72,9 @@ final class Assembly implements AutoCloseable {
     private @Nullable SelectionCore prefillPool;
     private @Nullable Server server;
 
-    private Assembly(Options options) {
+    private Assembly(Options options, SelectionConfig config) {
         this.options = options;
+        withoutEffect = withoutEffect(config);
         this.partition = PartitionKey.ofModel(options.model());
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(work -> {
             Thread thread = new Thread(work, "tandemkv-timer");
@@ -96,9 +99,10 @@ final class Assembly implements AutoCloseable {
     static Assembly start(Options options, Map<String, String> environment, PickerObserver observer)
             throws IOException {
         options.check();
-        Assembly assembly = new Assembly(options);
+        SelectionConfig config = config(options, environment);
+        Assembly assembly = new Assembly(options, config);
         try {
-            assembly.assemble(config(options, environment), observer);
+            assembly.assemble(config, observer);
             return assembly;
         } catch (IOException | RuntimeException e) {
             assembly.close();
@@ -251,6 +255,18 @@ final class Assembly implements AutoCloseable {
                 .build();
         parts.push(PeerService.follow(pickers, mesh.peers().orElseThrow(), own));
         return mesh;
+    }
+
+    /** The core tells of what it leaves out itself, a wait that is skipped for example. */
+    private static List<String> withoutEffect(SelectionConfig config) {
+        return config.minInitialWorkers() == 0 || config.skipInitialWorkerWait()
+                ? List.of()
+                : List.of("min_initial_workers: it listens at once, with whichever workers there are");
+    }
+
+    /** Settings that do nothing here, for whoever started it. */
+    List<String> withoutEffect() {
+        return withoutEffect;
     }
 
     boolean isReady() {

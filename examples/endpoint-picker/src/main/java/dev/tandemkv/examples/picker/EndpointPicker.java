@@ -46,10 +46,12 @@ public final class EndpointPicker implements Callable<Integer> {
 
     private final Map<String, String> environment;
     private final PrintWriter out;
+    private final PrintWriter err;
 
-    private EndpointPicker(Map<String, String> environment, PrintWriter out) {
+    private EndpointPicker(Map<String, String> environment, PrintWriter out, PrintWriter err) {
         this.environment = environment;
         this.out = out;
+        this.err = err;
     }
 
     /** Runs and exits. */
@@ -61,8 +63,8 @@ public final class EndpointPicker implements Callable<Integer> {
 
     /** As {@link #main}, with the surroundings given and the exit code returned. */
     static int run(PrintWriter out, PrintWriter err, Map<String, String> environment, String... args) {
-        CommandLine command =
-                new CommandLine(new EndpointPicker(environment, out)).addSubcommand(new Quickstart(environment, out));
+        CommandLine command = new CommandLine(new EndpointPicker(environment, out, err))
+                .addSubcommand(new Quickstart(environment, out));
         return Environment.under(environment, command)
                 .setOut(out)
                 .setErr(err)
@@ -105,11 +107,18 @@ public final class EndpointPicker implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        try (Assembly picker = Assembly.start(options, environment, PickerObserver.none())) {
+        try (Assembly picker = start(err, environment, options)) {
             Runtime.getRuntime().addShutdownHook(new Thread(picker::close));
             out.println("endpoint picker listens on " + options.host + ':' + picker.port());
             picker.await();
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    /** Tells of settings that do nothing. */
+    static Assembly start(PrintWriter err, Map<String, String> environment, Options options) throws IOException {
+        Assembly picker = Assembly.start(options, environment, PickerObserver.none());
+        picker.withoutEffect().forEach(setting -> err.println("without effect: " + setting));
+        return picker;
     }
 }

@@ -15,6 +15,8 @@ import dev.tandemkv.selection.host.ReplicaPeers;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -301,6 +303,23 @@ class PickersTest {
             observer.letGo.countDown();
             channel.shutdownNow();
             picker.close();
+        }
+    }
+
+    @Test
+    void settingThatDoesNothingHere_isTold() throws Exception {
+        StringWriter told = new StringWriter();
+        Map<String, String> waits = Map.of("DYN_ROUTER_USE_KV_EVENTS", "false", "DYN_ROUTER_MIN_INITIAL_WORKERS", "2");
+        try (Assembly picker = EndpointPicker.start(new PrintWriter(told, true), waits, options())) {
+            assertThat(picker.port()).isPositive();
+            assertThat(told.toString().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("without effect: min_initial_workers: ");
+        }
+        try (Assembly plain = EndpointPicker.start(new PrintWriter(told, true), NO_EVENTS, options())) {
+            assertThat(plain.withoutEffect()).isEmpty();
+            assertThat(told.toString().lines()).hasSize(1);
         }
     }
 
