@@ -5,6 +5,7 @@ import dev.tandemkv.selection.BookingId;
 import dev.tandemkv.selection.host.LeaseObserver;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the live bookings that each client of a selection service made, so that one client cannot fill the books. The core tells it how
@@ -27,21 +28,40 @@ public final class ClientReservations implements LeaseObserver {
     private static final String NOBODY = "";
 
     private final ConcurrentMap<String, Integer> counts = new ConcurrentHashMap<>();
-    private final ConcurrentMap<String, String> clientOfLiveId = new ConcurrentHashMap<>();
+    /** By id. An id is free before its booking's end is told, so the next booking under it may be told of first. */
+    private final ConcurrentMap<String, Live> live = new ConcurrentHashMap<>();
+
+    /** @param client who asked for it, or {@link #NOBODY} */
+    private record Live(long attempt, String client) {}
 
     /** Counts from nothing. */
     public ClientReservations() {}
 
     @Override
     public void admitted(BookingId booking) {
-        clientOfLiveId.put(booking.selectionId(), NOBODY);
+        live.compute(booking.selectionId(), (id, present) -> {
+            if (present != null && present.attempt() > booking.attemptId()) {
+                return present;
+            }
+            over(present);
+            return new Live(booking.attemptId(), NOBODY);
+        });
     }
 
     @Override
     public void completed(BookingId booking) {
-        String client = clientOfLiveId.remove(booking.selectionId());
-        if (client != null && !client.equals(NOBODY)) {
-            leave(client);
+        live.computeIfPresent(booking.selectionId(), (id, present) -> {
+            if (present.attempt() != booking.attemptId()) {
+                return present;
+            }
+            over(present);
+            return null;
+        });
+    }
+
+    private void over(@Nullable Live booking) {
+        if (booking != null && !booking.client().equals(NOBODY)) {
+            leave(booking.client());
         }
     }
 
@@ -56,7 +76,12 @@ public final class ClientReservations implements LeaseObserver {
             @Override
             public void booked(String client, String selectionId) {
                 // It may even be over by now.
-                if (!clientOfLiveId.replace(selectionId, NOBODY, client)) {
+                boolean[] kept = new boolean[1];
+                live.computeIfPresent(selectionId, (id, present) -> {
+                    kept[0] = present.client().equals(NOBODY);
+                    return kept[0] ? new Live(present.attempt(), client) : present;
+                });
+                if (!kept[0]) {
                     ClientReservations.this.leave(client);
                 }
             }
