@@ -200,7 +200,7 @@ public final class Engine {
             tellEnded(row, entry, over);
         }
         sweepLater();
-        if (peers != null) {
+        if (peers != null && over == null) {
             peers.added(in, row, entry, trackingHashes);
         }
     }
