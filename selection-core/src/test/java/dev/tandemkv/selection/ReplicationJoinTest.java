@@ -211,6 +211,25 @@ class ReplicationJoinTest {
     }
 
     /** Has booked one request on each of two workers. */
+    /** Whoever leaves the step tells them, and that may be a request. */
+    @Test
+    void manyBookings_areToldAFewAtATime_andAllOfThem() {
+        Replica a = fleet.replica().workers(1);
+        for (int i = 0; i < 1_000; i++) {
+            a.f.book(request(i, 64, "r" + i));
+        }
+        Replica b = fleet.replica().workers(1);
+        fleet.time.advance(Duration.ofSeconds(5));
+        String ask = b.channel.last("Ask");
+        a.channel.published.clear();
+        b.channel.repeat(ask);
+        fleet.answer();
+        assertThat(a.channel.published).hasSizeBetween(1, 256);
+        fleet.time.advance(Duration.ofSeconds(5));
+        assertThat(a.channel.published).hasSize(1_000);
+        assertThat(b.f.core.stats().reservations()).isEqualTo(1_000);
+    }
+
     private Replica owner() {
         Replica a = fleet.replica().workers(2);
         a.f.book(request(1, 64, "on 1").pinnedWorker(WorkerRank.of(1)));

@@ -36,6 +36,9 @@ final class Retelling {
     private static final int MOST_ASKED = 16_384;
 
     private static final int BOOKINGS_PER_STEP = 64;
+    /** Told in one go, on whichever thread leaves the step: it may be a request's. */
+    private static final int BOOKINGS_AT_ONCE = 256;
+
     private static final int SESSIONS_AT_ONCE = 1_024;
     private static final Duration PACE = Duration.ofMillis(10);
     /** How often in a row the channel may refuse before the rest is left to the next time: a second, at that pace. */
@@ -99,7 +102,7 @@ final class Retelling {
     private void answerSoon(Partition in, OpenAsks open) {
         try {
             core.scheduler().schedule(PACE, () -> answer(in, open.take()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.debug("the scheduler refuses to wait for further asks", e);
             answer(in, open.take());
         }
@@ -232,7 +235,12 @@ final class Retelling {
             int taken = publish(events);
             if (taken == events.size()) {
                 if (from < bookings.size()) {
-                    in.mailbox().submit(() -> tell(in, bookings, to, 0));
+                    Runnable rest = () -> in.mailbox().submit(() -> tell(in, bookings, to, 0));
+                    if (to / BOOKINGS_AT_ONCE > from / BOOKINGS_AT_ONCE) {
+                        pause(rest);
+                    } else {
+                        rest.run();
+                    }
                 }
             } else if (refused < PATIENCE && !closed.getAsBoolean()) {
                 int next = taken < ends ? from : places.get(taken - ends);
@@ -240,6 +248,15 @@ final class Retelling {
                 later(PACE, new AtomicBoolean(), () -> in.mailbox().submit(() -> tell(in, bookings, next, inARow)));
             }
         });
+    }
+
+    private void pause(Runnable rest) {
+        try {
+            core.scheduler().schedule(PACE, rest);
+        } catch (RuntimeException | Error e) {
+            LOG.debug("the scheduler refuses to pause between bookings", e);
+            rest.run();
+        }
     }
 
     /** How many the channel took before it refused one. */
