@@ -1,6 +1,5 @@
 package dev.tandemkv.adapters.jgroups;
 
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
@@ -142,9 +141,8 @@ final class Stack {
         private static void waitAtMost(int millis, Socket socket) {
             try {
                 socket.setSoTimeout(millis);
-            } catch (SocketException e) {
-                // It is closed, so nobody waits for it.
-                throw new UncheckedIOException(e);
+            } catch (SocketException closed) {
+                // Nobody waits for what is closed, and whoever uses it next is told.
             }
         }
     }
