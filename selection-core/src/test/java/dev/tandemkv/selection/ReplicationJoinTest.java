@@ -190,10 +190,23 @@ class ReplicationJoinTest {
 
     @Test
     void schedulerThatRefuses_asksAreAnsweredAtOnce() {
-        TappedChannel channel = new TappedChannel(fleet.bus.join());
-        Scheduler refuses = (delay, work) -> {
+        asksAreAnsweredAtOnce((delay, work) -> {
             throw new RejectedExecutionException("shut down");
-        };
+        });
+    }
+
+    @Test
+    void schedulerThatFails_asksAreAnsweredAtOnce() {
+        asksAreAnsweredAtOnce((delay, work) -> {
+            if (delay.equals(Duration.ofMillis(10))) {
+                throw new InternalError("no thread can be made");
+            }
+            return fleet.time.schedule(delay, work);
+        });
+    }
+
+    private void asksAreAnsweredAtOnce(Scheduler refuses) {
+        TappedChannel channel = new TappedChannel(fleet.bus.join());
         SelectionCore a = SelectionCore.builder()
                 .config(SelectionConfig.builder().replicaSync(true).build())
                 .host(SelectionHost.builder().replicaChannel(channel).build())
@@ -210,7 +223,6 @@ class ReplicationJoinTest {
         }
     }
 
-    /** Has booked one request on each of two workers. */
     /** Whoever leaves the step tells them, and that may be a request. */
     @Test
     void manyBookings_areToldAFewAtATime_andAllOfThem() {
@@ -230,6 +242,7 @@ class ReplicationJoinTest {
         assertThat(b.f.core.stats().reservations()).isEqualTo(1_000);
     }
 
+    /** Has booked one request on each of two workers. */
     private Replica owner() {
         Replica a = fleet.replica().workers(2);
         a.f.book(request(1, 64, "on 1").pinnedWorker(WorkerRank.of(1)));

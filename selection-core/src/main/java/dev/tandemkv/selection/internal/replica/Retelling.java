@@ -100,10 +100,7 @@ final class Retelling {
     }
 
     private void answerSoon(Partition in, OpenAsks open) {
-        try {
-            core.scheduler().schedule(PACE, () -> answer(in, open.take()));
-        } catch (RuntimeException | Error e) {
-            LOG.debug("the scheduler refuses to wait for further asks", e);
+        if (!schedule(PACE, () -> answer(in, open.take()))) {
             answer(in, open.take());
         }
     }
@@ -179,14 +176,23 @@ final class Retelling {
     }
 
     private void later(Duration delay, AtomicBoolean flag, Runnable work) {
-        try {
-            core.scheduler().schedule(delay, () -> {
-                flag.set(false);
-                work.run();
-            });
-        } catch (RuntimeException e) {
+        boolean scheduled = schedule(delay, () -> {
             flag.set(false);
-            LOG.debug("the scheduler refuses to tell replicas anything again", e);
+            work.run();
+        });
+        if (!scheduled) {
+            flag.set(false);
+        }
+    }
+
+    /** False if the scheduler refuses. */
+    private boolean schedule(Duration delay, Runnable work) {
+        try {
+            core.scheduler().schedule(delay, work);
+            return true;
+        } catch (RuntimeException | Error e) {
+            LOG.debug("the scheduler refuses what is to be told to replicas later", e);
+            return false;
         }
     }
 
@@ -236,27 +242,17 @@ final class Retelling {
             if (taken == events.size()) {
                 if (from < bookings.size()) {
                     Runnable rest = () -> in.mailbox().submit(() -> tell(in, bookings, to, 0));
-                    if (to / BOOKINGS_AT_ONCE > from / BOOKINGS_AT_ONCE) {
-                        pause(rest);
-                    } else {
+                    boolean paused = to / BOOKINGS_AT_ONCE > from / BOOKINGS_AT_ONCE && schedule(PACE, rest);
+                    if (!paused) {
                         rest.run();
                     }
                 }
             } else if (refused < PATIENCE && !closed.getAsBoolean()) {
                 int next = taken < ends ? from : places.get(taken - ends);
                 int inARow = next > from ? 1 : refused + 1;
-                later(PACE, new AtomicBoolean(), () -> in.mailbox().submit(() -> tell(in, bookings, next, inARow)));
+                schedule(PACE, () -> in.mailbox().submit(() -> tell(in, bookings, next, inARow)));
             }
         });
-    }
-
-    private void pause(Runnable rest) {
-        try {
-            core.scheduler().schedule(PACE, rest);
-        } catch (RuntimeException | Error e) {
-            LOG.debug("the scheduler refuses to pause between bookings", e);
-            rest.run();
-        }
     }
 
     /** How many the channel took before it refused one. */
@@ -288,7 +284,7 @@ final class Retelling {
         int inARow = next < to && next == from ? refused + 1 : 0;
         int rest = next;
         if (rest < bindings.size() && inARow <= PATIENCE && !closed.getAsBoolean()) {
-            later(PACE, new AtomicBoolean(), () -> remind(bindings, rest, inARow));
+            schedule(PACE, () -> remind(bindings, rest, inARow));
         }
     }
 }
