@@ -31,6 +31,9 @@ final class Query {
 
     /** A part of a path; {@code null} if it is not UTF-8: no id is, and two of them would become the same. */
     static @Nullable String part(String text) {
+        if (text.indexOf('%') < 0) {
+            return text;
+        }
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()
