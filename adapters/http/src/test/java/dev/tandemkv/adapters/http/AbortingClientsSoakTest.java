@@ -64,7 +64,7 @@ class AbortingClientsSoakTest {
             throw new AssertionError(e.getCause());
         } finally {
             clients.shutdownNow();
-            vertx.close().toCompletionStage().toCompletableFuture().join();
+            RunningService.join(vertx.close().toCompletionStage());
         }
     }
 

@@ -53,7 +53,7 @@ class FieldsTest {
         if (client != null) {
             client.close();
             service.close();
-            vertx.close().toCompletionStage().toCompletableFuture().join();
+            RunningService.join(vertx.close().toCompletionStage());
         }
     }
 

@@ -48,7 +48,7 @@ class HttpSelectionPoolTest {
 
     @AfterAll
     static void stop() {
-        vertx.close().toCompletionStage().toCompletableFuture().join();
+        RunningService.join(vertx.close().toCompletionStage());
     }
 
     @AfterEach

@@ -84,7 +84,7 @@ class IndexServiceTest {
         RunningService.join(service.shutdown());
         ingress.close();
         publishers.close();
-        vertx.close().toCompletionStage().toCompletableFuture().join();
+        RunningService.join(vertx.close().toCompletionStage());
     }
 
     private JsonNode post(String path, String json, int status) throws IOException {

@@ -84,7 +84,7 @@ class RoutesTest {
 
     @AfterAll
     static void stop() {
-        vertx.close().toCompletionStage().toCompletableFuture().join();
+        RunningService.join(vertx.close().toCompletionStage());
     }
 
     @Test

@@ -122,7 +122,7 @@ class ScalingSamplesTest {
             }
         }
         services.forEach(service -> RunningService.join(service.shutdown()));
-        vertx.close().toCompletionStage().toCompletableFuture().join();
+        RunningService.join(vertx.close().toCompletionStage());
     }
 
     private SelectionCore core(SelectionConfig config, KvIndexSource index) {

@@ -44,7 +44,7 @@ class SelectionServiceTest {
 
     @AfterAll
     static void stop() {
-        vertx.close().toCompletionStage().toCompletableFuture().join();
+        RunningService.join(vertx.close().toCompletionStage());
     }
 
     @AfterEach
