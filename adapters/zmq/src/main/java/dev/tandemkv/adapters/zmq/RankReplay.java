@@ -21,8 +21,8 @@ import org.zeromq.ZMQ;
  * Asks an engine's replay socket. Each request has a socket of its own, so that a late answer to an abandoned one cannot be taken for an
  * answer to the next; it receives without a high-water mark, because the engine drops what is not taken at once. An engine that does not
  * answer, or falls silent half-way, is waited for no longer than the silence allows. A connection that ends takes the request with it if that
- * was sent: it is made anew, once more within the same silence; an answer that has begun ends there. An answer with more batches than the settings allow is cut
- * off there, as if the engine had fallen silent: the rest is asked for anew.
+ * was sent: it is made anew, once more within the same silence; an answer that has begun ends there. An answer with more batches than the
+ * settings allow is cut off there, as if the engine had fallen silent: the rest is asked for anew.
  */
 final class RankReplay implements ReplaySource {
 
