@@ -421,13 +421,7 @@ class HostFaultsTest {
     @Test
     void closeWhileAReplayWaitsForItsSession_shutdownAndNothingBooked() {
         AtomicBoolean hangs = new AtomicBoolean();
-        CoreFixture f = new CoreFixture(
-                        SelectionConfig.builder()
-                                .sessionAffinityTtl(Duration.ofSeconds(60))
-                                .build(),
-                        remote((partition, hashes) ->
-                                hangs.get() ? new CompletableFuture<>() : CompletableFuture.completedStage(List.of())))
-                .workers(1);
+        CoreFixture f = withLookupsThatMayHang(hangs, SelectionObserver.NONE);
         f.select(request(1, 64, "replayed").session(SessionContext.of("s")));
         hangs.set(true);
         CompletableFuture<Booking> initialises = reserve(f, request(1, 64).session(SessionContext.of("s")));
@@ -445,19 +439,12 @@ class HostFaultsTest {
     void replayThatWaitsForItsSession_freedById_isToldAsFailedOnce_cancelledByItsCaller_isNot() {
         List<Kind> told = new ArrayList<>();
         AtomicBoolean hangs = new AtomicBoolean();
-        CoreFixture f = new CoreFixture(
-                        SelectionConfig.builder()
-                                .sessionAffinityTtl(Duration.ofSeconds(60))
-                                .build(),
-                        remote((partition, hashes) ->
-                                hangs.get() ? new CompletableFuture<>() : CompletableFuture.completedStage(List.of())),
-                        new SelectionObserver() {
-                            @Override
-                            public void onFailed(PartitionKey partition, Kind kind) {
-                                told.add(kind);
-                            }
-                        })
-                .workers(1);
+        CoreFixture f = withLookupsThatMayHang(hangs, new SelectionObserver() {
+            @Override
+            public void onFailed(PartitionKey partition, Kind kind) {
+                told.add(kind);
+            }
+        });
         f.select(request(1, 64, "freed").session(SessionContext.of("s")));
         f.select(request(1, 64, "left").session(SessionContext.of("s")));
         hangs.set(true);
@@ -474,6 +461,17 @@ class HostFaultsTest {
         assertThat(f.failureOf(freed)).isEqualTo(Kind.CANCELLED);
         assertThat(told).containsExactly(Kind.CANCELLED);
         assertThat(f.core.stats().failed()).isEqualTo(1);
+    }
+
+    private static CoreFixture withLookupsThatMayHang(AtomicBoolean hang, SelectionObserver observer) {
+        return new CoreFixture(
+                        SelectionConfig.builder()
+                                .sessionAffinityTtl(Duration.ofSeconds(60))
+                                .build(),
+                        remote((partition, hashes) ->
+                                hang.get() ? new CompletableFuture<>() : CompletableFuture.completedStage(List.of())),
+                        observer)
+                .workers(1);
     }
 
     @Test

@@ -100,9 +100,7 @@ class ReplicationJoinTest {
     void asksOfAWorker_withinThePace_areAnsweredOnce_aLaterOneAnew() {
         Replica a = owner();
         Replica b = fleet.replica().workers(2);
-        fleet.answer();
-        String ask = b.channel.last("Ask");
-        a.channel.published.clear();
+        String ask = answeredAsk(a, b);
         for (int i = 0; i < 50; i++) {
             b.channel.repeat(ask);
         }
@@ -121,9 +119,7 @@ class ReplicationJoinTest {
     void askWhileItsAnswerIsUnderWay_isAnsweredAgain() {
         Replica a = owner();
         Replica b = fleet.replica().workers(2);
-        fleet.answer();
-        String ask = b.channel.last("Ask");
-        a.channel.published.clear();
+        String ask = answeredAsk(a, b);
         a.channel.before = (topic, message) -> {
             a.channel.before = (t, m) -> {};
             b.channel.repeat(ask);
@@ -174,9 +170,7 @@ class ReplicationJoinTest {
     void asksForManyWorkers_areBounded_andNoneIsForgotten() {
         Replica a = owner();
         Replica b = fleet.replica().workers(2);
-        fleet.answer();
-        String ask = b.channel.last("Ask");
-        a.channel.published.clear();
+        String ask = answeredAsk(a, b);
         for (int id = 1_000; id < 18_000; id++) {
             b.channel.repeat(ask.replace("\"worker_id\":2", "\"worker_id\":" + id));
         }
@@ -240,6 +234,14 @@ class ReplicationJoinTest {
         fleet.time.advance(Duration.ofSeconds(5));
         assertThat(a.channel.published).hasSize(1_000);
         assertThat(b.f.core.stats().reservations()).isEqualTo(1_000);
+    }
+
+    /** What the one has asked and the other has answered, whose words are counted from now on. */
+    private String answeredAsk(Replica by, Replica asker) {
+        fleet.answer();
+        String ask = asker.channel.last("Ask");
+        by.channel.published.clear();
+        return ask;
     }
 
     /** Has booked one request on each of two workers. */
